@@ -15,8 +15,9 @@ from simulations.protocol.client.classic.errors import (
     error_name,
     exception_of,
 )
-from simulations.protocol.client.classic.state import FOREVER, JoinState, Memory
+from simulations.protocol.client.classic.state import JoinState, Memory
 from simulations.protocol.client.consumer.effects import Effect, Send
+from simulations.protocol.client.consumer.state import FOREVER
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
 from simulations.protocol.messages.leave_group import LeaveGroup, LeavingMember

@@ -16,8 +16,9 @@ from simulations.protocol.client.classic.errors import (
     error_name,
     exception_of,
 )
-from simulations.protocol.client.classic.state import FOREVER, Commit, CommitKind, JoinState, Memory
+from simulations.protocol.client.classic.state import Commit, CommitKind, JoinState, Memory
 from simulations.protocol.client.consumer.effects import Effect, Operation, Returned, Send
+from simulations.protocol.client.consumer.state import FOREVER
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import CommitAnswer, CommittedOffset, OffsetCommit
 

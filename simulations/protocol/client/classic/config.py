@@ -9,11 +9,7 @@ from typing import Final
 from simulations.protocol.assignors.classic.strategies import DEFAULT_STRATEGIES, EAGER, rebalance_protocol
 from simulations.protocol.assignors.interface import Topic
 from simulations.protocol.client.classic.releases import NEWEST, Release
-from simulations.protocol.client.consumer.config import backed_off_ms, drawn_of
-from simulations.protocol.messages.groups import CommittedOffset, Partitions
-
-Positions = Callable[[Partitions, int], tuple[CommittedOffset, ...]]
-"""``positions(owned, now_ms)``: how far the application has consumed each partition, by topic name."""
+from simulations.protocol.client.consumer.config import ClientConfig
 
 Metadata = Callable[[], Mapping[str, Topic]]
 """The cluster's topics as a broker lists them now."""
@@ -23,40 +19,25 @@ AFTER_ERROR_MS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClassicConfig:
+class ClassicConfig(ClientConfig):
     """``member_id`` names the process, and is what the coordinator is made to draw for it; the member has no id before.
 
-    ``assignors`` is ``partition.assignment.strategy``. ``rebalance_timeout_ms`` is ``max.poll.interval.ms``.
+    ``assignors`` is ``partition.assignment.strategy``.
     ``revoke_commits``: the application commits synchronously in ``on_partitions_revoked``.
     ``metadata`` is asked when metadata are fetched: for new topics, and each ``metadata_max_age_ms``.
-    ``callback_ms`` is how long each callback takes. ``upgrade_from``: Streams' setting of that name keeps it EAGER.
+    ``upgrade_from``: Streams' setting of that name keeps it EAGER.
     """
 
-    group_id: str
-    member_id: str
-    client_id: str
-    client_host: str
     metadata: Metadata
     is_denied: Callable[[str], bool] = lambda _topic: False
     """Whether an ACL hides a topic: its metadata come with an error."""
-    instance_id: str | None = None
-    rack_id: str | None = None
     assignors: tuple[str, ...] = DEFAULT_STRATEGIES
     upgrade_from: bool = False
     session_timeout_ms: int = 45_000
     heartbeat_interval_ms: int = 3_000
-    rebalance_timeout_ms: int = 300_000
-    callback_ms: int = 0
-    auto_commit: bool = False
-    auto_commit_interval_ms: int = 5_000
     revoke_commits: bool = False
-    positions: Positions | None = None
-    request_timeout_ms: int = 30_000
-    retry_back_off_ms: int = 100
-    retry_back_off_max_ms: int = 1_000
     metadata_max_age_ms: int = 300_000
     release: Release = NEWEST
-    seed: int = 0
 
     @property
     def protocol(self) -> str:
@@ -64,8 +45,3 @@ class ClassicConfig:
         if self.upgrade_from or not self.release.cooperative:
             return EAGER
         return rebalance_protocol(self.assignors) or EAGER
-
-    def back_off_ms(self, failures: int, draw: int) -> int:
-        """How long to wait after a failure that follows ``failures`` others (``ExponentialBackoff``)."""
-        drawn = drawn_of(draw, self.member_id, self.seed)
-        return backed_off_ms(self.retry_back_off_ms, self.retry_back_off_max_ms, failures, drawn)

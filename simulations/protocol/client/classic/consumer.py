@@ -35,12 +35,13 @@ from simulations.protocol.client.classic import (
 )
 from simulations.protocol.client.classic.classic_fetching import reading
 from simulations.protocol.client.classic.config import ClassicConfig
-from simulations.protocol.client.classic.state import FOREVER, CommitKind, JoinState, Leaving, Memory
+from simulations.protocol.client.classic.state import CommitKind, JoinState, Leaving, Memory
 from simulations.protocol.client.consumer.config import CloseOption
 from simulations.protocol.client.consumer.effects import Alarm, Effect
 from simulations.protocol.client.consumer.errors import Failure
 from simulations.protocol.client.consumer.fetched_partitions import Reading
 from simulations.protocol.client.consumer.requests import Answer, Request
+from simulations.protocol.client.consumer.state import FOREVER
 from simulations.protocol.messages.classic_fields import Offered
 from simulations.protocol.messages.groups import CommitAnswer, CommittedOffset, OffsetCommit, Partitions
 from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer

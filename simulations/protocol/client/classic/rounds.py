@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from simulations.protocol.assignors.interface import Assignor
 from simulations.protocol.client.classic import application, beating, committing, joining
-from simulations.protocol.client.classic.state import FOREVER, Memory
+from simulations.protocol.client.classic.state import Memory
 from simulations.protocol.client.consumer.effects import Alarm, Effect
+from simulations.protocol.client.consumer.state import FOREVER
 
 
 def settle(m: Memory, assignors: dict[str, Assignor], now_ms: int, effects: list[Effect]) -> list[Effect]:

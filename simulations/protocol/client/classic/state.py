@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum, auto
-from typing import Final
 
 from simulations.protocol.assignors.classic.strategies import COOPERATIVE
 from simulations.protocol.assignors.interface import Topic
 from simulations.protocol.client.classic.config import ClassicConfig
 from simulations.protocol.client.consumer.config import CloseOption
 from simulations.protocol.client.consumer.effects import Callback
+from simulations.protocol.client.consumer.state import FOREVER
 from simulations.protocol.messages.classic_fields import NO_GENERATION, NO_MEMBER_ID
 from simulations.protocol.messages.groups import CommittedOffset, OffsetCommit, Partitions
 from simulations.protocol.messages.heartbeat import ClassicHeartbeat
 from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
 from simulations.protocol.messages.leave_group import LeaveGroup
 from simulations.protocol.messages.sync_group import SyncGroup
-
-FOREVER: Final = 2**63 - 1
-"""Later than any time."""
 
 
 class JoinState(StrEnum):

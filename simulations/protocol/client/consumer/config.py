@@ -26,14 +26,9 @@ class CloseOption(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsumerConfig:
-    """``rebalance_timeout_ms`` is ``max.poll.interval.ms``; ``calls_for_nothing``: also with no partition gained.
+class ClientConfig:
+    """What consumers of both protocols have. ``rebalance_timeout_ms`` is ``max.poll.interval.ms``; ``callback_ms`` is how long each callback takes.
 
-    ``finds_coordinator``: the coordinator is looked up by FindCoordinator. Otherwise who is behind the address
-    changes by itself, and an answer that it is not there costs one back-off.
-    ``fetches_offsets``: positions of what is assigned are asked for by OffsetFetch.
-    ``is_proposed``: it is KIP-848's, not a release's: a commit of an older epoch is sent again with the epoch of the next heartbeat's
-    response, and OffsetFetch has version 9.
     ``positions`` is asked before each automatic commit; without it nothing has been consumed.
     ``jitter(n)`` is the n-th draw of this consumer, in [0, 1); ``None`` takes it from the member id and ``seed``.
     """
@@ -44,39 +39,45 @@ class ConsumerConfig:
     client_host: str
     instance_id: str | None = None
     rack_id: str | None = None
-    server_assignor: str | None = None
     rebalance_timeout_ms: int = 300_000
     callback_ms: int = 0
-    calls_for_nothing: bool = True
     auto_commit: bool = False
     auto_commit_interval_ms: int = 5_000
     positions: Positions | None = None
     request_timeout_ms: int = 30_000
-    api_timeout_ms: int = 60_000
     retry_back_off_ms: int = 100
     retry_back_off_max_ms: int = 1_000
-    finds_coordinator: bool = False
-    fetches_offsets: bool = False
-    is_proposed: bool = False
     seed: int = 0
     jitter: Callable[[int], float] | None = None
 
     def back_off_ms(self, failures: int, draw: int) -> int:
         """How long to wait after a failure that follows ``failures`` others (``ExponentialBackoff``)."""
-        drawn = self.jitter(draw) if self.jitter is not None else drawn_of(draw, self.member_id, self.seed)
-        return backed_off_ms(self.retry_back_off_ms, self.retry_back_off_max_ms, failures, drawn)
+        if self.jitter is not None:
+            drawn = self.jitter(draw)
+        else:
+            drawn = Random(f"back-off {draw} of {self.member_id} in {self.seed}").random()
+        doubled: float = self.retry_back_off_ms
+        for _ in range(failures):
+            if doubled >= self.retry_back_off_max_ms:
+                break
+            doubled *= 2
+        return min(self.retry_back_off_max_ms, int(doubled * (1 - JITTER + 2 * JITTER * drawn)))
 
 
-def drawn_of(draw: int, member_id: str, seed: int) -> float:
-    """What a client draws for one of its back-offs, from 0 to 1."""
-    return Random(f"back-off {draw} of {member_id} in {seed}").random()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerConfig(ClientConfig):
+    """``calls_for_nothing``: callbacks are called also with no partition gained.
 
+    ``finds_coordinator``: the coordinator is looked up by FindCoordinator. Otherwise who is behind the address
+    changes by itself, and an answer that it is not there costs one back-off.
+    ``fetches_offsets``: positions of what is assigned are asked for by OffsetFetch.
+    ``is_proposed``: it is KIP-848's, not a release's: a commit of an older epoch is sent again with the epoch of the next heartbeat's
+    response, and OffsetFetch has version 9.
+    """
 
-def backed_off_ms(first_ms: int, most_ms: int, failures: int, drawn: float) -> int:
-    """How long to wait after a failure that follows ``failures`` others (``ExponentialBackoff``)."""
-    doubled: float = first_ms
-    for _ in range(failures):
-        if doubled >= most_ms:
-            break
-        doubled *= 2
-    return min(most_ms, int(doubled * (1 - JITTER + 2 * JITTER * drawn)))
+    server_assignor: str | None = None
+    calls_for_nothing: bool = True
+    api_timeout_ms: int = 60_000
+    finds_coordinator: bool = False
+    fetches_offsets: bool = False
+    is_proposed: bool = False
