@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import resource
+from pathlib import Path
 from typing import Final
 
 ADDRESS_BYTES_MOST: Final = 4 * 1024**3
@@ -14,3 +16,10 @@ def bound_memory(bytes_most: int = ADDRESS_BYTES_MOST) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     most = bytes_most if hard == resource.RLIM_INFINITY else min(bytes_most, hard)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def memory_bytes() -> int:
+    """The memory that this process has now; 0 where the system has no ``/proc``."""
+    with contextlib.suppress(OSError), Path("/proc/self/statm").open() as statm:
+        return int(statm.read().split()[1]) * resource.getpagesize()
+    return 0

@@ -29,7 +29,7 @@ def test_the_child_of_a_cluster_that_was_deleted_meanwhile_ends_while_its_parent
         assert child.stdin is not None
         assert child.stdout is not None
         assert child.stderr is not None
-        child.stdin.write(b'{"cluster": "deleted", "owner": "a test"}\n')
+        child.stdin.write(b'{"clusters": ["deleted", "gone"], "owner": "a test"}\n')
         child.stdin.flush()
         said, failed = child.stdout.read(), child.stderr.read()
         assert (child.wait(60), said) == (0, b""), failed[-2000:]
