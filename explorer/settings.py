@@ -238,6 +238,8 @@ FILE_RIGHTS = environment.choice("FILE_RIGHTS", "OWNER", of=("OWNER", "GROUP")).
 SPARK_MASTER = environment.text("SPARK_MASTER", "")
 """Where imports and sweeps run that name no master: this machine, or a cluster by its master's URL."""
 
+# Places that a page or the API may import from: folders of this machine, s3://bucket/prefix, hdfs://…
+IMPORT_PREFIXES = environment.words("IMPORT_PREFIXES", "")
 IMPORT_ENGINE = environment.choice("IMPORT_ENGINE", "AUTO", of=("AUTO", "LOCAL", "SPARK")).lower()
 """What reads logs: Spark, or this machine's processes without it; ``auto`` chooses by size."""
 

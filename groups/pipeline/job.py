@@ -39,6 +39,7 @@ from groups.pipeline.folding.context import Context, EarlierTimeline
 from groups.pipeline.local.engine import LocalEngine, workers_for
 from groups.pipeline.local.memory import BadSize
 from groups.pipeline.progress import READING_SHARE, Counting, Progress
+from groups.pipeline.reading.buckets import CannotFetch, fetched
 from groups.pipeline.reading.recognising import READ, FileKind
 from groups.pipeline.reading.rows import Wanted
 from groups.pipeline.reading.splitting import Listing, list_sources
@@ -61,7 +62,7 @@ class SparkMissing(Exception):
 
 
 def main() -> int:
-    return answer_requests(run, work="import", refusals=(BadTopicsFile, SparkMissing, BadSize))
+    return answer_requests(run, work="import", refusals=(BadTopicsFile, CannotFetch, SparkMissing, BadSize))
 
 
 def run(request: Mapping[str, Any], lines: Lines, warm: WarmSession) -> None:
@@ -70,7 +71,8 @@ def run(request: Mapping[str, Any], lines: Lines, warm: WarmSession) -> None:
     topics = read_topics_file(request.get("topics") or {})
     progress.publish("Recognising")
     scratch = scratch_of(request)
-    listing = list_sources(request["paths"], scratch=scratch)
+    paths = fetched(request["paths"], scratch)
+    listing = list_sources(paths, scratch=scratch and scratch / "archives")
     if scratch is not None and scratch.exists() and request.get("rights") == "group":
         let_group_read(scratch)
     progress.bytes_read = sum(source.bytes for source in listing.sources if source.kind is FileKind.OFFSETS)

@@ -17,6 +17,7 @@ from explorer.pages.imports.uploading import safe_path
 from groups.cluster_models import Cluster
 from groups.imports import lifecycle, topic_copy
 from groups.models import Import, Timeline
+from groups.pipeline.reading.buckets import CannotFetch, fetched
 from groups.watching.secrets import seal
 from tests.pipeline.segments import FOO, sample_group
 from tests.tasks.idle import pretend_the_job
@@ -75,6 +76,52 @@ def test_the_topic_of_a_cluster_that_is_added_is_imported_from_its_page(queued: 
     assert by_form.status_code == 302
     assert "c2" in message(post({"cluster": "c2"}))
     assert Client().post("/import/", {"cluster": "c2"}).status_code == 404
+
+
+def test_a_path_is_imported_where_the_operator_allowed_its_place(
+    queued: Queued, settings: Any, tmp_path: Path
+) -> None:
+    allowed, secret = tmp_path / "logs", tmp_path / "secret"
+    for folder in (allowed, secret):
+        folder.mkdir()
+    (allowed / "link").symlink_to(secret)
+    assert "IMPORT_PREFIXES" in message(post({"path": str(allowed)}))
+    settings.IMPORT_PREFIXES = [str(allowed), "s3://bucket/logs"]
+
+    right = [str(allowed), f"{allowed}/a", "s3://bucket/logs", "s3://bucket/logs/a/"]
+    assert [post({"path": path}).status_code for path in right] == [201] * len(right)
+    assert [found.paths for found in Import.objects.order_by("created")] == [[path] for path in right]
+    wrong = [
+        *(str(secret), f"{allowed}/../secret", f"{allowed}/link", f"{allowed}2", "/etc/passwd"),
+        *("s3://bucket/logs2", "s3://bucket/logs/../x", "s3://bucket/logs/%2e%2e/x", "s3://other/logs"),
+        *(
+            "s3://bucket/logs?endpoint_override=evil",
+            f"file://{allowed}",
+            "cluster://c1",
+            "http://bucket/logs",
+        ),
+    ]
+    assert [post({"path": path}).status_code for path in wrong] == [400] * len(wrong)
+    assert "From a place that this server reads" in Client().get("/import/").content.decode()
+
+
+def test_files_of_another_store_are_fetched_and_keep_the_folder_of_their_partition(tmp_path: Path) -> None:
+    """``file://`` stands for a bucket: Arrow reads each store by its scheme."""
+    pytest.importorskip("pyarrow")
+    place = tmp_path / "bucket" / "__consumer_offsets-17"
+    place.mkdir(parents=True)
+    (place / "00000000000000000000.log").write_bytes(b"x")
+    into = tmp_path / "into"
+
+    [folder, same] = fetched([f"file://{place}", "/as/it/is"], into)
+    assert (Path(folder).name, same) == ("__consumer_offsets-17", "/as/it/is")
+    assert [file.read_bytes() for file in Path(folder).iterdir()] == [b"x"]
+    [file] = fetched([f"file://{place}/00000000000000000000.log"], into / "2")
+    assert Path(file).read_bytes() == b"x"
+    for wrong in (f"file://{tmp_path}/nothing", "nope://x/y"):
+        with pytest.raises(CannotFetch) as refused:
+            fetched([wrong], into / "3")
+        assert "\n" not in str(refused.value)
 
 
 def test_a_cluster_that_cannot_be_reached_fails_its_import_in_one_line(

@@ -70,6 +70,32 @@ def start_topic(cluster_id: str) -> Import:
     )
 
 
+def start_path(path: str) -> Import:
+    """Queues the import of what is under one of the places that the operator allows (``IMPORT_PREFIXES``)."""
+    if not any(_is_under(path, prefix) for prefix in settings.IMPORT_PREFIXES):
+        allowed = ", ".join(settings.IMPORT_PREFIXES) or "none"
+        raise BadRequest(
+            f"{path[:200]!r} is under none of the places that this server may import from (IMPORT_PREFIXES): {allowed}.",
+            field="path",
+        )
+    title = PurePosixPath(path).name or path
+    return _queue(title=title, paths=[path], master=settings.SPARK_MASTER)
+
+
+def _is_under(path: str, prefix: str) -> bool:
+    """Whether a path is a place or within it. Folders are compared as they are on the disk, behind all links.
+
+    >>> _is_under("s3://logs/a/b", "s3://logs/a"), _is_under("s3://logs/ab", "s3://logs/a"), _is_under("s3://logs/a/../b", "s3://logs/a")
+    (True, False, False)
+    """
+    if "://" not in prefix:
+        return "://" not in path and Path(path).resolve().is_relative_to(Path(prefix).resolve())
+    rest = path.removeprefix(prefix.rstrip("/"))
+    # A query would choose another server, and an escape another folder.
+    plain = not re.search(r"[?#%\\]", rest) and ".." not in rest.split("/")
+    return plain and rest != path and rest[:1] in ("", "/")
+
+
 def start_upload(
     files: Sequence[KeptFile],
     paths: Sequence[str],

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from explorer.pages.imports.describing import described, detail, groups, listed
-from explorer.pages.imports.uploading import repeat, start_sample, start_topic, start_upload
+from explorer.pages.imports.uploading import repeat, start_path, start_sample, start_topic, start_upload
 from explorer.pages.proofs.starting import start_conformance
 from explorer.pages.troubles.views import inlined_table
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response, listed_page
@@ -49,6 +50,7 @@ def new(request: HttpRequest) -> HttpResponse:
         "spark_ready": not missing_packages(),
         "install_spark": install_spark(),
         "refused": refused,
+        "prefixes": settings.IMPORT_PREFIXES,
     }
     return render(request, "imports/new.html", context, status=refused.status if refused else 200)
 
@@ -76,7 +78,7 @@ def api_list(request: HttpRequest) -> HttpResponse:
 
 
 def api_start(request: HttpRequest) -> HttpResponse:
-    """``POST /api/imports``: files as multipart, ``{"sample": true}`` or ``{"cluster": ID}``; 201 with the import's id and address."""
+    """``POST /api/imports``: files as multipart, ``{"sample": true}``, ``{"cluster": ID}`` or ``{"path": …}``; 201 with the import's id and address."""
     return created_response("import", _started(request).id, page="import", api="api-import")
 
 
@@ -136,13 +138,17 @@ def _started(request: HttpRequest) -> Import:
             return start_sample(wanted)
         if isinstance(body.get("cluster"), str):
             return start_topic(body["cluster"])
+        if isinstance(body.get("path"), str) and body["path"]:
+            return start_path(body["path"])
         raise BadRequest(
-            'Send files as multipart, {"cluster": "ID"}, or {"sample": true} for the sample log.'
+            'Send files as multipart, {"cluster": "ID"}, {"path": "…"}, or {"sample": true} for the sample log.'
         )
     if sample := request.POST.get("sample"):
         return start_sample(None if sample == "true" else sample)
     if cluster := request.POST.get("cluster"):
         return start_topic(cluster)
+    if path := request.POST.get("path"):
+        return start_path(path.strip())
     files: list[Any] = [file for file in request.FILES.getlist("files") if file.name]
     end_offsets: Any = request.FILES.get("end_offsets") or None
     return start_upload(files, request.POST.getlist("paths"), request.POST.dict(), end_offsets)

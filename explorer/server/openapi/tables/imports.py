@@ -26,7 +26,7 @@ from groups.imports.client_settings import TIMEOUT_LEAST_MS, TIMEOUT_MOST_MS
 from groups.models import Import
 from groups.pipeline.times import StageTime
 
-SAMPLE: Final = fields({"sample?": {"anyOf": [{"const": True}, TEXT]}, "cluster?": TEXT})
+SAMPLE: Final = fields({"sample?": {"anyOf": [{"const": True}, TEXT]}, "cluster?": TEXT, "path?": TEXT})
 FILES: Final = Content(
     "multipart/form-data",
     "`files`: segments, archives of them, or text of kafka-dump-log; `paths`: their names with folders, in their order; "

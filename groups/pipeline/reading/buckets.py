@@ -1,0 +1,52 @@
+"""Paths in a bucket or in HDFS: their files are fetched through Arrow's file systems into the import's own folder, and read there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from groups.pipeline.reading.archives import UNPACKED_BYTES_MOST
+from groups.spark_ready import how_to_install, missing_packages
+
+SCHEME: Final = "://"
+
+
+class CannotFetch(Exception):
+    """A path that cannot be fetched: one line."""
+
+
+def fetched(paths: Sequence[str], into: Path | None) -> list[str]:
+    """The paths; in place of one with a scheme, a folder under ``into`` with its files."""
+    return [
+        _fetch(path, into / "fetched" / str(number)) if SCHEME in path and into is not None else path
+        for number, path in enumerate(paths)
+    ]
+
+
+def _fetch(uri: str, into: Path) -> str:
+    if missing := missing_packages():
+        raise CannotFetch(f"{uri} cannot be read: {how_to_install(missing)}")
+    from pyarrow import ArrowException, fs
+
+    # A folder of a partition keeps its name, which is the partition's.
+    target = into / (PurePosixPath(uri).name or "root")
+    try:
+        store, path = fs.FileSystem.from_uri(uri)
+        found = store.get_file_info(path)
+        if found.type is fs.FileType.NotFound:
+            raise CannotFetch(f"{uri} is not there, or may not be read.")
+        if found.is_file:
+            files = [found]
+        else:
+            files = store.get_file_info(fs.FileSelector(path, recursive=True))
+        size = sum(each.size or 0 for each in files)
+        if size > UNPACKED_BYTES_MOST:
+            raise CannotFetch(
+                f"{uri} has {size:,} bytes, more than the {UNPACKED_BYTES_MOST:,} of one import: name a part of it."
+            )
+        (target.parent if found.is_file else target).mkdir(parents=True, exist_ok=True)
+        fs.copy_files(path, str(target), source_filesystem=store)
+    except (ArrowException, OSError, ValueError) as error:
+        raise CannotFetch(f"{uri} cannot be read: {str(error).splitlines()[0][:300]}") from None
+    return str(target)
