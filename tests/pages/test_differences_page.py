@@ -26,6 +26,14 @@ def test_the_list_leads_to_a_page_for_every_difference(client: Client, transacti
         page = page_of(client, f"/differences/{each.id}")
         for words in filter(None, (each.proposal, each.reading, each.released, each.section)):
             assert words.replace("`", "") in page, each.id
+        for study in each.studies:
+            assert f'href="/t/{study}"' in page
+        if each.scenario is not None:
+            for found in (each.scenario.kip, each.scenario.kafka):
+                assert f'<td class="mono">{json.dumps(found)}</td>' in page, each.id
+            boards = page.count('<svg class="thumb"') + page.count("<td>nobody owns anything</td>")
+            assert boards == (4 if each.case else 2), each.id
+            assert each.scenario.text in page
         if each.case is None:
             assert each.unshown is not None
             assert each.unshown.replace("`", "") in page

@@ -44,6 +44,25 @@ def test_a_difference_is_shown_or_says_why_it_cannot_be(difference: Difference) 
     assert (difference.case is None) != (difference.unshown is None)
 
 
+SCENARIOS = [pytest.param(each, id=each.id) for each in DIFFERENCES if each.scenario is not None]
+
+
+@pytest.mark.parametrize("difference", SCENARIOS)
+@pytest.mark.parametrize("semantics", list(Semantics))
+def test_a_scenario_gives_by_either_rules_what_the_table_says(
+    difference: Difference, semantics: Semantics
+) -> None:
+    case = difference.scenario
+    assert case is not None
+    assert case.look(case.entries(semantics)) == getattr(case, semantics)
+
+
+def test_what_neither_an_exchange_nor_a_run_can_show_is_bytes_or_the_same_in_both() -> None:
+    """Each of these has its reason on its page."""
+    words = [each.id for each in DIFFERENCES if not (each.case or each.scenario or each.studies)]
+    assert len(words) <= 24, words
+
+
 BEGIN = "<!-- differences: manage.py compare_semantics --markdown -->"
 END = "<!-- end of differences -->"
 """The table is between these lines of ``docs/explanation/semantics.md``."""

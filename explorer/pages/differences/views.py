@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, cast
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -15,8 +15,9 @@ from django.views.decorators.http import require_safe
 
 from explorer.figures.thumbnails import thumbnail
 from groups.history.frames.shapes import Frame
-from groups.history.state.group import Semantics
+from groups.history.state.group import Semantics, initial_state
 from groups.wire.coordinator_schema import RECORD_TYPES
+from simulations.output import frame_lines
 from simulations.proof.differences import DIFFERENCES, Case, Difference, Step, frames, play
 from simulations.proof.differences.exchange import Answer
 from simulations.protocol.messages.errors import ErrorCode
@@ -67,6 +68,7 @@ def page(request: HttpRequest, difference_id: str) -> HttpResponse:
         "before": DIFFERENCES[at - 1] if at else None,
         "behind": DIFFERENCES[at + 1] if at + 1 < len(DIFFERENCES) else None,
         "played": _played(difference_id) if difference.case is not None else None,
+        "runs": _runs(difference_id),
     }
     return render(request, "differences/difference.html", context)
 
@@ -90,6 +92,24 @@ def _played(difference_id: str) -> Played:
         boards=tuple(_board(case, side, title, steps[side], boards[side]) for side, title in SIDES.items()),
         rows=tuple(rows),
     )
+
+
+@lru_cache(maxsize=len(DIFFERENCES))
+def _runs(difference_id: str) -> tuple[Board, ...]:
+    """The scenario by both rules, if the difference has one."""
+    case = BY_ID[difference_id].scenario
+    if case is None:
+        return ()
+    boards = []
+    for side, title in SIDES.items():
+        entries = case.entries(side)
+        rows = frame_lines(entries, initial_state("orders", side), "unit")
+        # The lines are frames with a mark of their own.
+        shown = cast(list[Frame], list(rows))
+        names = dict.fromkeys(member for frame in shown for member in frame["members"])
+        picture = SafeString(thumbnail(shown, list(names)))
+        boards.append(Board(title=title, found=json.dumps(case.look(entries)), picture=picture))
+    return tuple(boards)
 
 
 def _board(case: Case, side: Semantics, title: str, steps: list[Step], shown: Sequence[Frame]) -> Board:

@@ -53,6 +53,8 @@ def _listed(difference: Difference) -> dict[str, Any]:
         "kafka": difference.released,
         "seen": str(difference.seen),
         "case": case is not None,
+        "scenario": difference.scenario.text if difference.scenario is not None else None,
+        "studies": difference.studies,
         "unshown": difference.unshown,
     }
 

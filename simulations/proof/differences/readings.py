@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from simulations.proof.differences.scenarios import (
+    COMMITS_INSTANCE,
+    DELETED_TOPIC,
+    EMBEDDED_VERSION,
+    STALE_COMMIT,
+    TARGET_SIZE,
+    UNSUPPORTED_ASSIGNOR,
+)
 from simulations.proof.differences.table import Difference, Seen
 
 BYTES_ALONE: Final = "a matter of bytes: `groups.wire.kip` reads and writes the proposal's"
@@ -62,6 +70,7 @@ READINGS: Final = (
         released="the member id alone counts: a replaced member is unknown, joins again and replaces the other",
         seen=Seen.ANSWER,
         unshown="only classic members name it; `simulate` shows it with two that have one `instance_id`",
+        scenario=COMMITS_INSTANCE,
     ),
     Difference(
         id="record-keys",
@@ -159,6 +168,7 @@ READINGS: Final = (
         released="neither is asked for",
         seen=Seen.ANSWER,
         unshown="the exchanges here are those of the new protocol; `simulate` shows it with `client: '2.5'`",
+        scenario=EMBEDDED_VERSION,
     ),
     Difference(
         id="classic-metadata",
@@ -192,6 +202,7 @@ READINGS: Final = (
         released="in no assignment",
         seen=Seen.CLIENT,
         unshown="`simulate` shows it with `delete_topic` in a group of `cooperative-sticky`",
+        scenario=DELETED_TOPIC,
     ),
     Difference(
         id="local-generation",
@@ -202,6 +213,7 @@ READINGS: Final = (
         released="the group's generation, in its group metadata",
         seen=Seen.CLIENT,
         unshown="the case studies `kip341-two-owners` and `kip341-generation` are without and with the generation",
+        studies=("kip341-two-owners", "kip341-generation"),
     ),
     Difference(
         id="generation-at-the-broker",
@@ -212,6 +224,7 @@ READINGS: Final = (
         released="taken; the leader's assignor ignores the older claim",
         seen=Seen.ANSWER,
         unshown="the case studies `kip792-stale-owner` and `kip792-generation` are without and with the generation",
+        studies=("kip792-stale-owner", "kip792-generation"),
     ),
     Difference(
         id="deleted-topic-callback",
@@ -222,6 +235,7 @@ READINGS: Final = (
         released="`onPartitionsRevoked`",
         seen=Seen.CLIENT,
         unshown=CLIENTS,
+        scenario=DELETED_TOPIC,
     ),
     Difference(
         id="stale-commit",
@@ -232,6 +246,7 @@ READINGS: Final = (
         released="is sent again before a revocation; every other one fails",
         seen=Seen.CLIENT,
         unshown=CLIENTS,
+        scenario=STALE_COMMIT,
     ),
     Difference(
         id="target-size",
@@ -242,6 +257,7 @@ READINGS: Final = (
         released="the heartbeat that computes it is answered `UNKNOWN_SERVER_ERROR`, which ends the consumer",
         seen=Seen.STATE,
         unshown="`simulate` shows it with `max_message_bytes`",
+        scenario=TARGET_SIZE,
     ),
     Difference(
         id="unsupported-assignor",
@@ -255,6 +271,7 @@ READINGS: Final = (
         released="for a server assignor that the broker lacks",
         seen=Seen.ANSWER,
         unshown="`simulate` shows it with `assignors`",
+        scenario=UNSUPPORTED_ASSIGNOR,
     ),
     Difference(
         id="segments",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from simulations.proof.differences.exchange import Case
+from simulations.proof.differences.scenarios import ScenarioCase
 
 
 class Seen(StrEnum):
@@ -24,7 +25,7 @@ class Difference:
     """``proposal`` is KIP-848's rule in its ``section``, ``released`` what Kafka's released coordinator does.
 
     ``reading`` is what ``kip`` follows where the proposal's text has two rules or none. Without a ``case``,
-    ``unshown`` is why the coordinator alone cannot show it.
+    ``unshown`` is why the coordinator alone cannot show it; ``scenario`` shows it then, or ``studies`` do, where anything can.
     """
 
     id: str
@@ -36,3 +37,5 @@ class Difference:
     reading: str | None = None
     case: Case | None = None
     unshown: str | None = None
+    scenario: ScenarioCase | None = None
+    studies: tuple[str, ...] = ()
