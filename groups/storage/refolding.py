@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 
 from groups.history.entries import ENTRY_FORMAT, FIRST_SEQUENCE, Entry
 from groups.history.passes.indexing import Indexer
-from groups.history.passes.recorder import RecordedBatch, Recorder
+from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import FOLD_VERSION
 from groups.history.state.group import Semantics
 from groups.jobs.database_time import from_now
@@ -24,13 +24,12 @@ from groups.packs.files import open_files
 from groups.packs.index import INDEX_FORMAT, StoredChunk, TimelineIndex, read_index
 from groups.packs.listed_summary import listed_summary, packed_verdict, plain
 from groups.packs.packs import PackWriter, Place, read_blob
-from groups.storage import digests
 from groups.storage.deleting import collect
 from groups.storage.listed import listed_columns
 from groups.storage.logs import log_of
 from groups.storage.stored_log import StoredLog
 from groups.storage.timeline_reader import every_entry
-from groups.storage.writing import LEASE_S
+from groups.storage.writing import LEASE_S, store_folded
 
 RENEW_EVERY_S = LEASE_S / 6
 """Often enough that a machine which stalls for some seconds does not lose the lease."""
@@ -91,10 +90,10 @@ def _refold_rows(timeline: Timeline, lease: _Lease) -> bool:
         if lease.lost():
             return False
         if recorder.full and (batch := recorder.flush()) is not None:
-            _store(timeline.pk, batch)
+            store_folded(timeline.pk, batch)
     final = recorder.flush(final=True)
     if final is not None:
-        _store(timeline.pk, final)
+        store_folded(timeline.pk, final)
     with transaction.atomic():
         made = {"summary": final.summary, **listed_columns(final.summary)} if final is not None else {}
         if not lease.held.update(fold_version=FOLD_VERSION, lease_owner="", lease_until=None, **made):
@@ -198,16 +197,3 @@ def protocol_at_start(timeline: Timeline) -> str | None:
         return None
     protocol: str | None = orjson.loads(start.checkpoint)["frame"].get("protocol")
     return protocol
-
-
-def _store(timeline_id: str, batch: RecordedBatch) -> None:
-    Folded.objects.create(
-        timeline_id=timeline_id,
-        fold_version=FOLD_VERSION,
-        first=batch.first,
-        last=batch.last,
-        changes=batch.changes,
-        moments=batch.moments,
-        checkpoint=batch.checkpoint,
-    )
-    digests.store(timeline_id, batch.first, batch.last, batch.digests)

@@ -333,10 +333,18 @@ def tail_of(batch: RecordedBatch, *, after: int) -> RecordedBatch:
 
 
 def _store(timeline_id: str, batch: RecordedBatch) -> None:
-    span = {"timeline_id": timeline_id, "first": batch.first, "last": batch.last}
-    StoredBatch.objects.create(**span, entries=batch.entries)
+    StoredBatch.objects.create(
+        timeline_id=timeline_id, first=batch.first, last=batch.last, entries=batch.entries
+    )
+    store_folded(timeline_id, batch)
+
+
+def store_folded(timeline_id: str, batch: RecordedBatch) -> None:
+    """Store what this version's fold makes of a batch's entries: the cache, which is made again when the fold changes."""
     Folded.objects.create(
-        **span,
+        timeline_id=timeline_id,
+        first=batch.first,
+        last=batch.last,
         fold_version=FOLD_VERSION,
         changes=batch.changes,
         moments=batch.moments,
