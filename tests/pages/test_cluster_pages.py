@@ -89,12 +89,12 @@ def test_properties_may_be_the_text_of_a_file() -> None:
         (
             {"properties": PROPERTIES | {"ssl.truststore.location": "/etc/shadow"}},
             "properties",
-            "names something on the server",
+            "names something that the server reads or asks",
         ),
         (
             {"properties": PROPERTIES | {"rebalance.oauthbearer.token.command": "id"}},
             "properties",
-            "names something on the server",
+            "names something that the server reads or asks",
         ),
     ],
 )

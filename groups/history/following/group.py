@@ -252,11 +252,11 @@ class FollowedGroup:
         self.next, self.topics, self.settings, self.aborted = FIRST_SEQUENCE, {}, {}, 0
         if not kept:
             return []
-        says = (
+        text = (
             "The timeline before this one was long enough: this one begins with the newest record of each key"
         )
         first, last = kept[0].offset or 0, self.reached - 1
-        hole = gap_note(self.partition, first, last, COMPACTED, compacted=True, continued=True, says=says)
+        hole = gap_note(self.partition, first, last, COMPACTED, compacted=True, continued=True, says=text)
         entries = [*self._note(kept[0].at_ms, hole), *self.name(known, kept[0].at_ms)]
         records: list[Entry] = []
         commits: list[Entry] = []
