@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simulations.protocol.client.consumer import CloseOption, Failure
+from simulations.protocol.client.consumer.config import ConsumerClient
 from simulations.protocol.client.consumer.states import MemberState
 from simulations.protocol.messages.groups import CommittedOffset, Partitions
 from simulations.protocol.messages.offsets import FetchAnswer, OffsetFetch
@@ -114,6 +115,21 @@ def test_topics_without_a_known_name_wait_and_cost_a_heartbeat_for_each_round_tr
     app.now_ms += 1
     app.quiet(2)
     assert app.sent == ["2"]
+    assert app.consumer.state is MemberState.RECONCILING
+    assert app.calls == ["on_partitions_assigned [0]"]
+
+
+def test_java_4_4_acknowledges_topics_without_a_known_name_once_and_then_beats_by_the_interval() -> None:
+    app = Application(client=ConsumerClient.JAVA_4_4)
+    app.does(app.consumer.metadata({"bar": BAR}, 0))
+    app.joins()
+    app.answered(2, 0)
+    app.called()
+    assert app.sent == ["2 own=[]"]
+    app.now_ms += 1
+    app.quiet(2)
+    assert app.sent == []
+    app.does(app.consumer.metadata({"foo": FOO}, app.now_ms))
     assert app.consumer.state is MemberState.RECONCILING
     assert app.calls == ["on_partitions_assigned [0]"]
 

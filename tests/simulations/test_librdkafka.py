@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from groups.history.entries import Entry
@@ -125,3 +127,66 @@ def test_a_service_cannot_be_bounced_with_both_kinds_of_assignors() -> None:
     bounce = "{at: 30s, bounce: A, with: {assignors: [cooperative-sticky, range]}}"
     with pytest.raises(ScenarioError, match="librdkafka ends at its start"):
         load(group("assignors: [range]").replace("{at: 30s, leave: A}", bounce), "orders")
+
+
+CONSUMERS = """
+topics: {foo: {partitions: 2}}
+members:
+  A: {subscribe: [foo], client: librdkafka, auto_commit: true}
+  B: {subscribe: [foo], client: librdkafka}
+  C: {subscribe: [foo], client: librdkafka}
+script:
+  - {at: 0s, join: A}
+  - {at: 10s, join: B}
+  - {at: 20s, join: C}
+  - {at: 40s, leave: A}
+until: 60s
+"""
+
+
+def heartbeats(log: list[Entry], who: str) -> list[dict[str, Any]]:
+    """Each without what all have."""
+    bodies = [each.payload["body"] for each in requests(log, "ConsumerGroupHeartbeat", who)]
+    return [
+        {name: value for name, value in body.items() if name not in ("groupId", "memberId")}
+        for body in bodies
+    ]
+
+
+def test_in_the_consumer_protocol_it_joins_without_an_expression_and_leaves_with_the_epoch_alone() -> None:
+    first, *_, last = heartbeats(entries(CONSUMERS), "A")
+    assert (first["memberEpoch"], first["subscribedTopicRegex"], first["topicPartitions"]) == (0, "", [])
+    assert last == {"memberEpoch": -1}
+
+
+def test_an_empty_assignment_is_not_acknowledged_and_each_heartbeat_is_full_until_it_is_given_something() -> (
+    None
+):
+    log = entries(CONSUMERS)
+    *waiting, given, _, _ = heartbeats(log, "C")
+    assert len(waiting) == 6
+    assert all(each["subscribedTopicNames"] == ["foo"] and each["topicPartitions"] == [] for each in waiting)
+    assert [each["partitions"] for each in given["topicPartitions"]] == [[0]]
+    assert "subscribedTopicNames" not in given
+    assert violations(log) == []
+
+
+def test_before_it_gives_partitions_up_it_commits_these_alone_and_by_name() -> None:
+    commits = requests(entries(CONSUMERS), "OffsetCommit", "A")
+    assert {each.payload["version"] for each in commits} == {9}
+    committed = [
+        [(topic["name"], [part["partitionIndex"] for part in topic["partitions"]])]
+        for topic in (each.payload["body"]["topics"][0] for each in commits)
+    ]
+    assert [("foo", [1])] in committed
+
+
+def test_a_member_that_is_moved_to_the_consumer_protocol_stays_a_client_of_librdkafka() -> None:
+    moved = group().replace("{at: 30s, leave: A}", "{at: 30s, bounce: A, with: {protocol: consumer}}")
+    first, *_ = heartbeats(entries(moved), "A~2")
+    assert first["subscribedTopicRegex"] == ""
+
+
+def test_a_client_of_the_consumer_protocol_that_there_is_not_is_one_line() -> None:
+    with pytest.raises(ScenarioError, match="unknown client of the consumer protocol"):
+        load(CONSUMERS.replace("client: librdkafka, auto", "client: '2.4', auto"))

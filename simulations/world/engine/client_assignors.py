@@ -13,7 +13,7 @@ from simulations.protocol.assignors.interface import Topic
 from simulations.protocol.assignors.streams_like import OLDEST_VERSION, STREAMS_LIKE, Reason, StreamsLike
 from simulations.protocol.client.classic import CLIENTS, ClassicConfig
 from simulations.protocol.client.classic.config import Metadata
-from simulations.protocol.client.consumer import Consumer, ConsumerConfig
+from simulations.protocol.client.consumer import Consumer, ConsumerClient, ConsumerConfig
 from simulations.protocol.client.consumer.computing import ComputingConsumer
 from simulations.protocol.coordinator.image import Image
 from simulations.world.scenario import Member, Scenario
@@ -35,6 +35,7 @@ def config_of(scenario: Scenario, name: str, member_id: str, semantics: Semantic
         callback_ms=member.callback_ms,
         calls_for_nothing=semantics is Semantics.KAFKA,
         is_proposed=semantics is Semantics.KIP,
+        client=ConsumerClient(member.client if semantics is Semantics.KAFKA else ConsumerClient.JAVA_4_3),
     )
 
 

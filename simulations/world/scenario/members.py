@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from difflib import get_close_matches
+from functools import partial
 from typing import Final
 
 from simulations.protocol.assignors import SERVER_ASSIGNORS
+from simulations.protocol.client.consumer import ConsumerClient
 from simulations.world.scenario.classic_members import (
     CLASSIC,
     CLASSIC_KEYS,
@@ -37,7 +39,7 @@ COMMON_KEYS: Final = (
     "auto_commit_interval_ms",
     "streams",
 )
-MEMBER_KEYS: Final = (*COMMON_KEYS, "assignor", "assignors", "fetch_offsets")
+MEMBER_KEYS: Final = (*COMMON_KEYS, "assignor", "assignors", "client", "fetch_offsets")
 """Of a member of the consumer protocol."""
 
 
@@ -89,6 +91,7 @@ def _member(
         ),
         streams=keys.read("streams", read_streams, Streams()),
         assignor=keys.read("assignor", _read_assignor, None),
+        client=keys.read("client", partial(_read_client, is_classic=is_classic), ConsumerClient.JAVA_4_3),
         fetch_offsets=keys.yes("fetch_offsets"),
         rebalance_timeout_ms=keys.integer("rebalance_timeout_ms", 1, MILLISECONDS_MAX, 300_000),
         callback_ms=keys.integer("callback_ms", 0, MILLISECONDS_MAX, 20),
@@ -96,6 +99,14 @@ def _member(
         auto_commit=keys.yes("auto_commit"),
         auto_commit_interval_ms=keys.integer("auto_commit_interval_ms", 1, MILLISECONDS_MAX, 5_000),
     )
+
+
+def _read_client(node: Node, *, is_classic: bool) -> str:
+    """The client that the member is when it speaks the consumer protocol, which a classic one may come to."""
+    if not is_classic:
+        return node.choice(tuple(ConsumerClient), "client of the consumer protocol")
+    named = node.text()
+    return named if named == ConsumerClient.LIBRDKAFKA else ConsumerClient.JAVA_4_3
 
 
 def _read_assignor(node: Node) -> str:

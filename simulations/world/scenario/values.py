@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groups.history.state.group import Semantics
+from simulations.protocol.client.consumer import ConsumerClient
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.access import Denial
 from simulations.world.scenario.actions import Action, Event
@@ -79,6 +80,8 @@ class Member:
     """Its supervisor starts it again so long after its process was killed or ended by an error; ``None``: nobody does."""
     auto_commit: bool = False
     auto_commit_interval_ms: int = 5_000
+    client: str = ConsumerClient.JAVA_4_3
+    """What it is as a consumer of the consumer protocol; the release of one of the classic protocol is in ``classic``."""
     fetch_offsets: bool = False
     """Whether a consumer of the consumer protocol asks for the committed offsets of what it is given, by OffsetFetch."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulations.protocol.client.consumer.config import CloseOption, ConsumerConfig
+from simulations.protocol.client.consumer.config import CloseOption, ConsumerClient, ConsumerConfig
 from simulations.protocol.client.consumer.consumer import Consumer
 from simulations.protocol.client.consumer.effects import (
     Alarm,
@@ -30,6 +30,7 @@ __all__ = [
     "Callback",
     "CloseOption",
     "Consumer",
+    "ConsumerClient",
     "ConsumerConfig",
     "Effect",
     "Failure",

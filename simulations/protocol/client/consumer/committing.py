@@ -177,7 +177,9 @@ def _exception(kind: CommitKind, code: int) -> str:
 
 def request_for(m: ClientState, commit: Commit) -> OffsetCommit:
     """KIP-848 names topics by id from version 9 on, which has both; a release from version 10 on."""
-    by_id = m.metadata is None or all(offset.topic_id in m.metadata.values() for offset in commit.offsets)
+    by_id = not m.config.is_librdkafka and (
+        m.metadata is None or all(offset.topic_id in m.metadata.values() for offset in commit.offsets)
+    )
     offsets = commit.offsets
     if by_id and m.config.is_proposed:
         offsets = tuple(replace(offset, named=Named.ID) for offset in offsets)

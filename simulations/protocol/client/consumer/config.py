@@ -25,6 +25,19 @@ class CloseOption(StrEnum):
     REMAIN_IN_GROUP = "REMAIN_IN_GROUP"
 
 
+class ConsumerClient(StrEnum):
+    """Whose client it is: releases of the Java client by which what they send differs, and librdkafka.
+
+    Java from 4.4 on acknowledges an assignment once of which it knows only some topics; before, with a heartbeat a round trip until
+    it knows them all (its classes in both releases; nothing else that others notice is known to differ). librdkafka is as its
+    version 2.16 was measured on a broker.
+    """
+
+    JAVA_4_3 = "4.3"
+    JAVA_4_4 = "4.4"
+    LIBRDKAFKA = "librdkafka"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientConfig:
     """What consumers of both protocols have. ``rebalance_timeout_ms`` is ``max.poll.interval.ms``; ``callback_ms`` is how long each callback takes.
@@ -81,3 +94,8 @@ class ConsumerConfig(ClientConfig):
     finds_coordinator: bool = False
     fetches_offsets: bool = False
     is_proposed: bool = False
+    client: ConsumerClient = ConsumerClient.JAVA_4_3
+
+    @property
+    def is_librdkafka(self) -> bool:
+        return self.client is ConsumerClient.LIBRDKAFKA

@@ -133,7 +133,8 @@ def _build(m: ClientState) -> Heartbeat:
     config, sent, subscription, current = m.config, m.sent, m.subscription, m.current
     version = PROPOSED_VERSION if config.is_proposed else RELEASED_VERSION
     joins = m.state is MemberState.JOINING
-    if not joins and sent.current is current and sent.subscription is subscription:
+    says_nothing = config.is_librdkafka and m.state is MemberState.LEAVING
+    if says_nothing or (not joins and sent.current is current and sent.subscription is subscription):
         # Nothing has changed, which is what most of them say.
         return Heartbeat(
             group_id=config.group_id,
@@ -148,7 +149,7 @@ def _build(m: ClientState) -> Heartbeat:
     if sent.subscription is not None:
         names_before, regex_before = sent.subscription.names, sent.subscription.regex
     regex = subscription.regex if joins or subscription.regex != regex_before else None
-    if subscription.regex is None and regex_before is not None:
+    if subscription.regex is None and (regex_before is not None or (joins and config.is_librdkafka)):
         regex = ""
     other_names = names_before is None or set(names_before) != set(subscription.names)
     all_again = joins or sent.current is None
@@ -192,10 +193,17 @@ def answered(m: ClientState, answer: HeartbeatAnswer, now_ms: int, effects: list
         m.next_beat_ms = now_ms + m.interval_ms
     if m.state not in RECEIVING:
         return
-    if answer.assigned is not None:
+    if m.state is MemberState.JOINING and _waits_for_more(m, answer):
+        m.joined_empty = True
+    elif answer.assigned is not None:
         membership.take_target(m, tidy(answer.assigned))
     elif m.state is MemberState.JOINING:
         m.joined_empty = True
+
+
+def _waits_for_more(m: ClientState, answer: HeartbeatAnswer) -> bool:
+    """librdkafka does not acknowledge an empty assignment: it sends all its fields with each heartbeat until it is given something."""
+    return m.config.is_librdkafka and answer.assigned is not None and not tidy(answer.assigned)
 
 
 def failed(m: ClientState, now_ms: int) -> None:

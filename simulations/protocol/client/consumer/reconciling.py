@@ -6,6 +6,7 @@ not be asked for: to take more, without an automatic commit.
 
 from __future__ import annotations
 
+from simulations.protocol.client.consumer.config import ConsumerClient
 from simulations.protocol.client.consumer.effects import AskMetadata, Callback, Effect, minus
 from simulations.protocol.client.consumer.state import (
     NONE,
@@ -26,6 +27,8 @@ def step(m: ClientState, now_ms: int, effects: list[Effect]) -> bool:
         return False
     resolved = _resolved(m, effects)
     if m.current is not NONE and m.current.partitions == resolved.partitions:
+        if m.config.client is ConsumerClient.JAVA_4_4 and m.current.local_epoch == resolved.local_epoch:
+            return False
         if resolved is not m.target:
             # It is not done, and comes back here after the heartbeat: a heartbeat for each round trip.
             m.not_before_ms = m.built_ms + 1
@@ -37,7 +40,8 @@ def step(m: ClientState, now_ms: int, effects: list[Effect]) -> bool:
     if (auto_commit or revoked) and not m.polls(now_ms):
         return False
     m.reconciliation = Reconciliation(resolved, added, revoked)
-    offsets = m.config.positions(m.owned, now_ms) if auto_commit and m.config.positions else ()
+    consumed = revoked if m.config.is_librdkafka else m.owned
+    offsets = m.config.positions(consumed, now_ms) if auto_commit and m.config.positions else ()
     if offsets:
         deadline_ms = now_ms + m.config.rebalance_timeout_ms
         commit = Commit(
