@@ -91,7 +91,7 @@ def group_epochs(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize(("semantics", "seed"), [("kip", 46), ("kip", 101), ("kafka", 30)])
+@pytest.mark.parametrize(("semantics", "seed"), [("kip", 46), ("kip", 101), ("kip", 132), ("kafka", 30)])
 def test_a_fetch_of_an_older_epoch_is_stale_and_is_sent_again_with_the_newer_one(
     semantics: str, seed: int
 ) -> None:
@@ -103,4 +103,8 @@ def test_a_fetch_of_an_older_epoch_is_stale_and_is_sent_again_with_the_newer_one
     ]
     who, _, old = next(each for each in found if each[1] == ErrorCode.STALE_MEMBER_EPOCH)
     assert any(each[:2] == (who, ErrorCode.NONE) and each[2] > old for each in found)
+    if semantics == "kip":
+        # "the consumer retries when receiving its next heartbeat response with its member epoch"
+        stale = [each for each in found if each[1] == ErrorCode.STALE_MEMBER_EPOCH]
+        assert len({each[::2] for each in stale}) == len(stale), "a refused epoch is not sent again"
     assert violations(entries) == []

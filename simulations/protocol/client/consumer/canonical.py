@@ -54,7 +54,11 @@ def canonical(m: ClientState, rename: Callable[[int], int]) -> Hashable:
             for commit in m.commits
         ),
         tuple(
-            (frozen(fetch.partitions), fetch.request is not None and rename(fetch.request.member_epoch))
+            (
+                frozen(fetch.partitions),
+                fetch.request is not None and rename(fetch.request.member_epoch),
+                fetch.stale_epoch is not None and rename(fetch.stale_epoch),
+            )
             for fetch in m.fetches
         ),
         tuple(sorted(m.metadata.items())) if m.metadata is not None else None,

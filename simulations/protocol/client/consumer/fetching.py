@@ -33,7 +33,7 @@ def step(m: ClientState, now_ms: int, effects: list[Effect]) -> bool:
         if now_ms >= fetch.deadline_ms:
             _finish(m, fetch, ErrorCode.REQUEST_TIMED_OUT, effects)
             return True
-        if m.lookup.known and now_ms >= fetch.next_ms:
+        if m.lookup.known and now_ms >= fetch.next_ms and fetch.stale_epoch != m.epoch:
             request = _request(m, fetch)
             expires_ms = min(fetch.deadline_ms, now_ms + m.config.request_timeout_ms)
             _replace(m, fetch, replace(fetch, request=request, expires_ms=expires_ms))
@@ -49,7 +49,8 @@ def due_ms(m: ClientState) -> int:
         if fetch.request is not None:
             due = min(due, fetch.expires_ms)
         else:
-            due = min(due, fetch.deadline_ms, fetch.next_ms if m.lookup.known else FOREVER)
+            sent_again = m.lookup.known and fetch.stale_epoch != m.epoch
+            due = min(due, fetch.deadline_ms, fetch.next_ms if sent_again else FOREVER)
     return due
 
 
@@ -66,7 +67,12 @@ def answered(m: ClientState, fetch: Fetch, answer: FetchAnswer, now_ms: int, eff
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
         ErrorCode.UNKNOWN_TOPIC_ID,
     )
-    if passing or (code == ErrorCode.STALE_MEMBER_EPOCH and m.epoch > 0):
+    stale = code == ErrorCode.STALE_MEMBER_EPOCH and m.epoch > 0
+    if stale and m.config.is_proposed:
+        assert fetch.request is not None
+        stale_epoch = fetch.request.member_epoch
+        _replace(m, fetch, replace(fetch, request=None, expires_ms=FOREVER, stale_epoch=stale_epoch))
+    elif passing or stale:
         _later(m, fetch, now_ms)
     else:
         _finish(m, fetch, code, effects)

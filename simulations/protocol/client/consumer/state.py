@@ -138,6 +138,8 @@ class Fetch:
     next_ms: int = 0
     request: OffsetFetch | None = None
     expires_ms: int = FOREVER
+    stale_epoch: int | None = None
+    """The epoch that was refused: by the proposal the same is asked when a heartbeat's response has brought another one."""
 
 
 @dataclass(frozen=True, slots=True)
