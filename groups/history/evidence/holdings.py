@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from groups.history.evidence.steps import Copy, Key, MemberStep, keys
+from groups.history.state.classic_group import ClassicMember
 from groups.history.state.consumer import ConsumerMember
 from groups.history.state.epochs import Assignment, ModernMember
 from groups.history.state.group import Protocol, State
@@ -34,7 +35,8 @@ def holdings(state: State) -> dict[Key, str]:
     return held
 
 
-def members_of(state: State) -> Mapping[str, object]:
+def members_of(state: State) -> Mapping[str, ModernMember | ClassicMember]:
+    """Of a group of any protocol."""
     return state.classic.members if state.protocol is _CLASSIC else state.modern.members
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Final
 
 from groups.history.entries import Provenance
 from groups.history.evidence.display_names import DisplayNames
+from groups.history.evidence.holdings import members_of
 from groups.history.evidence.steps import Step
 from groups.history.state.classic_group import READ_TYPES, ClassicMember
 from groups.history.state.declared import Named, document
@@ -388,11 +389,6 @@ def _short_join_phase_ms(step: Step) -> int | None:
         one.rebalance_timeout_ms for one in (*step.before.classic.members.values(), *after.values())
     )
     return longest_ms if longest_ms < CLASSIC_HEARTBEAT_MS else None
-
-
-def members_of(state: State) -> Mapping[str, ModernMember | ClassicMember]:
-    """Of a group of any protocol."""
-    return state.classic.members if state.protocol is _CLASSIC else state.modern.members
 
 
 def _member(state: State, member_id: str) -> ModernMember | ClassicMember | None:

@@ -8,6 +8,7 @@ from typing import Annotated, Final, NamedTuple, TypedDict
 
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.evidence.display_names import DisplayNames
+from groups.history.evidence.holdings import members_of
 from groups.history.evidence.holes import is_hole
 from groups.history.evidence.incidents import Incidents
 from groups.history.evidence.lives import COMINGS_KEPT_MAX, Going, Lives
@@ -27,7 +28,7 @@ from groups.history.findings.silent import SilentSpan, silent_spans
 from groups.history.frames.shapes import NO_FRAME, Frame
 from groups.history.replay.commit_runs import CommitRun, run_of
 from groups.history.replay.record_types import OFFSET_TYPES
-from groups.history.state.classic_group import LEFT, ClassicMember
+from groups.history.state.classic_group import LEFT
 from groups.history.state.declared import As, Named, document
 from groups.history.state.epochs import LEAVE_GROUP_STATIC_MEMBER_EPOCH, ModernMember
 from groups.history.state.group import Protocol, State
@@ -290,7 +291,7 @@ class Finder:
                 going.silence = kept
         elif (committed_ms := self.rhythm.last_commit_ms(member_id)) is not None:
             going.quiet_ms = step.after.at_ms - committed_ms
-        member = _members(step.before).get(member_id)
+        member = members_of(step.before).get(member_id)
         if member is not None:
             self.cast.goes(member_id, member.client_id)
         self.lives.goes(step, going)
@@ -299,7 +300,7 @@ class Finder:
         """Ends the facts of a static member that is replaced; whether it committed until then, and had not left for now."""
         quiet = self.rhythm.since_last_commit(old, step.after.at_ms)
         self.rhythm.ends(old, step.after.at_ms, step.sequence, "replaced")
-        member = _members(step.before).get(old)
+        member = members_of(step.before).get(old)
         if member is None:
             return False
         self.cast.goes(old, member.client_id)
@@ -307,7 +308,7 @@ class Finder:
         return quiet is not None and quiet[0] <= quiet[1] and not away
 
     def _meet(self, step: Step, member_id: str) -> None:
-        member = _members(step.after).get(member_id)
+        member = members_of(step.after).get(member_id)
         if member is not None:
             self.cast.meet(
                 member_id,
@@ -384,7 +385,3 @@ class Finder:
             last_ms=self._last_ms,
             last_sequence=self._last_sequence,
         )
-
-
-def _members(state: State) -> Mapping[str, ModernMember | ClassicMember]:
-    return state.classic.members if state.protocol is Protocol.CLASSIC else state.modern.members

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from groups.history.entries import Kind
-from groups.history.evidence.lives import FORMING_CALM_MS, members_of
+from groups.history.evidence.holdings import members_of
+from groups.history.evidence.lives import FORMING_CALM_MS
 from groups.history.evidence.steps import Step
 from groups.history.findings.declaring import Declared, Row, Watch
 from groups.history.findings.facts import Facts
