@@ -12,6 +12,7 @@
 * ``names``: the topic names that a user gave, applied when shown;
 * ``searching``: the search over timelines, by the words that are stored with each;
 * ``thinning``: old rows of live groups, merged and compressed, with fewer commits;
+* ``watched``: watch expressions, followed along a timeline;
 * ``refolding``: the cache made again when the fold changed;
 * ``errors``: what each of them refuses, in one line.
 """
@@ -56,6 +57,7 @@ from groups.storage.timeline_reader import (
     summary,
     version,
 )
+from groups.storage.watched import newest_chunks, watched
 from groups.storage.writing import (
     LEASE_S,
     Writer,
@@ -118,6 +120,7 @@ __all__ = [
     "members_most",
     "metrics_at",
     "new_id",
+    "newest_chunks",
     "open_writer",
     "protocol_at_start",
     "range_between",
@@ -132,5 +135,6 @@ __all__ = [
     "summary_at",
     "thin",
     "version",
+    "watched",
     "why_it_waits",
 ]

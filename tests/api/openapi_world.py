@@ -113,6 +113,7 @@ def operations() -> Iterator[Asked]:
 def queries(ids: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Query strings to ask an operation with, by its id; all others are asked without one."""
     return {
+        "get-watch": [{"of": "members"}, {"of": "state"}],
         "get-digest": [{"of": of} for of in ("members", "partitions", "group")],
         "get-changes": [{"after": 0}],
         "get-cluster-timelines": [{"group": ids["group"]}],

@@ -120,9 +120,18 @@ def test_given_topic_names_are_shown_and_entries_are_left_alone(stored: Stored) 
     assert TOPIC_ID in orjson.dumps(lines("show", timeline.id)).decode()
 
 
+def test_a_watched_value_is_followed_and_names_are_found(stored: Stored) -> None:
+    timeline = stored(a_day_of_three())
+    [watched] = lines("watch", timeline.id, "members minus 1")
+    assert [step["value"] for step in watched["steps"]] == [0, 1, 2, 1]
+    assert [one["id"] for one in lines("list", "--find", "no-such-word")] == []
+    assert [one["id"] for one in lines("list", "--find", "orders")] == [timeline.id]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
+        (["watch", "ID", "owner of x"], 2, "is no partition such as orders-2"),
         (["show", "nowhere"], 1, "There is no timeline 'nowhere'"),
         (["show", "ID", "--at", "21"], 1, "has entries 1 to 20; there is no 21"),
         (["show", "ID", "--at", "-1"], 1, "has entries 1 to 20; there is no -1"),

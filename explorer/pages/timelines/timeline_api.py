@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
 import orjson
@@ -21,17 +21,13 @@ from explorer.web.endpoint import (
     searched_for,
 )
 from groups import storage
-from groups.history.frames.changes import Change
-from groups.history.frames.shapes import Frame
+from groups.history.frames.watch import WatchError
 from groups.history.story.problems import troubles
 from groups.models import Timeline
 from groups.watching.live_source import live_sources
 
 LISTED_MOST = 500
 """Timelines in one list, the newest: a page of them, not an archive."""
-
-FIGURE_CHUNKS_MOST = 100
-"""Chunks that a figure is drawn of, the newest: as many take about a second to read."""
 
 COLUMNS_USUAL = 800
 
@@ -171,6 +167,16 @@ def lag(request: HttpRequest, timeline_id: str) -> HttpResponse:
     return json_response(storage.lag_between(timeline, first, min(last, timeline.last), points, by))
 
 
+def watch(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    """``?of=group epoch minus member epoch of B``: the steps of a watch expression, the newest ``STEPS_MOST``."""
+    timeline = storage.get(timeline_id)
+    try:
+        watched = storage.watched(timeline, request.GET.get("of", ""))
+    except WatchError as error:
+        raise BadRequest(str(error), field="of") from error
+    return json_response(watched)
+
+
 def range_cost(request: HttpRequest, timeline_id: str) -> HttpResponse:
     """What the entries ``from`` to ``to`` cost: partition-seconds unassigned and not read, moves, members interrupted, records read twice."""
     timeline = storage.get(timeline_id)
@@ -260,13 +266,4 @@ def delete(request: HttpRequest, timeline_id: str) -> HttpResponse:
 def epochs_figure(request: HttpRequest, timeline_id: str) -> HttpResponse:
     """The figure of epochs over time, as Plotly's JSON."""
     timeline = storage.get(timeline_id)
-    return json_response(figure(collect(_parsed_chunks(timeline))))
-
-
-def _parsed_chunks(timeline: Timeline) -> Iterator[tuple[Frame, list[Change]]]:
-    """The chunks' frames and changes, one after another: a long timeline is never whole in memory."""
-    for found in storage.chunks(timeline)[-FIGURE_CHUNKS_MOST:]:
-        text = storage.chunk_text(timeline, found.first)
-        if text is not None:
-            parsed = orjson.loads(text[0])
-            yield parsed["frame"], parsed["changes"]
+    return json_response(figure(collect(storage.newest_chunks(timeline))))

@@ -19,6 +19,7 @@ urlpatterns = [
     path(f"{T}/digest", endpoint(GET=timelines.digest), name="api-digest"),
     path(f"{T}/offsets", endpoint(GET=timelines.offsets), name="api-offsets"),
     path(f"{T}/lag", endpoint(GET=timelines.lag), name="api-lag"),
+    path(f"{T}/watch", endpoint(GET=timelines.watch), name="api-watch"),
     path(f"{T}/range", endpoint(GET=timelines.range_cost), name="api-range"),
     path(f"{T}/rebalances", endpoint(GET=rebalances.listed), name="api-rebalances"),
     path(f"{T}/changes", endpoint(GET=timelines.changes), name="api-changes"),

@@ -17,6 +17,7 @@ from groups import database, exporting, storage
 from groups.command_line import TerminalCommand, file_named, in_one_line, usage, whole_number
 from groups.history.entries import Entry, EntryLine
 from groups.history.frames.frame import frame
+from groups.history.frames.watch import WatchError
 from groups.history.metrics.shapes import MetricsSheet
 from groups.history.passes.record_lines import record_line
 from groups.history.replay.fold import replay
@@ -47,7 +48,7 @@ class Command(TerminalCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)
         verbs = parser.add_subparsers(
-            dest="verb", required=True, metavar="list|show|lag|export|add|rename|remove"
+            dest="verb", required=True, metavar="list|show|lag|watch|export|add|rename|remove"
         )
         listing = verbs.add_parser("list", help="a line for each stored timeline, the newest first")
         listing.add_argument(
@@ -84,6 +85,9 @@ class Command(TerminalCommand):
             lag.add_argument(
                 f"--{name}", dest="instead", action="store_const", const=name, help=f"{text}, a line each"
             )
+        watch = verbs.add_parser("watch", help="where the value of a watch expression changes, as JSON")
+        watch.add_argument("id", help="as `timeline list` tells it")
+        watch.add_argument("of", metavar="EXPRESSION", help='such as "group epoch minus member epoch of B"')
         export = verbs.add_parser("export", help="write a timeline, or a stretch of it, as a file to hand on")
         export.add_argument(
             "ids",
@@ -177,6 +181,12 @@ class Command(TerminalCommand):
                 )
             return
         timeline = existing(options["id"])
+        if options["verb"] == "watch":
+            try:
+                yield storage.watched(timeline, options["of"])
+            except WatchError as error:
+                raise usage(str(error)) from error
+            return
         if options["verb"] == "lag":
             yield from lags(timeline, self.stderr, instead=options["instead"])
             return

@@ -6,6 +6,7 @@
  */
 
 import { part } from '../shared/dom.js';
+import { watchesOf } from '../shared/url.js';
 import { EpochsDrawing } from '../figures/epochs-drawing.js';
 import { Figure } from '../figures/figure.js';
 
@@ -16,6 +17,8 @@ export class SidePanels {
   #assignment = null;
   /** @type {import('../figures/lag-panel.js').LagPanel | null} */
   #lag = null;
+  /** @type {import('../figures/watch-panel.js').WatchPanel | null} */
+  #watch = null;
 
   /**
    * @param {object} options
@@ -44,6 +47,13 @@ export class SidePanels {
       this.#lag = new LagPanel({ panel, cast, fetchLag: lag, meta, moments: () => timeline.moments, onSeek });
       return rest();
     });
+    this.#opens('watch-panel', server, async (panel, { watch }) => {
+      const { WatchPanel } = await import('../figures/watch-panel.js');
+      this.#watch = new WatchPanel({ panel, fetchWatched: watch, onSeek });
+      return rest();
+    });
+    const watched = document.getElementById('watch-panel');
+    if (watched instanceof HTMLDetailsElement && watchesOf(location.search).length) watched.open = true;
   }
 
   /**
@@ -68,6 +78,7 @@ export class SidePanels {
   move(rest) {
     this.figure?.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
     this.#metrics?.move(rest.sequence);
+    this.#watch?.move(rest.sequence, rest.moment?.at_ms ?? rest.frame.at_ms);
     this.#lag?.move(rest.moment?.at_ms ?? rest.frame.at_ms);
     this.#assignment?.move(rest.sequence, Object.keys(rest.frame.members ?? {}));
   }

@@ -34,6 +34,17 @@ export function keep(name, value) {
   if (url.href !== location.href) replaceAddress(url.href);
 }
 
+/** The watch expressions of an address. @param {string} search */
+export const watchesOf = (search) => new URLSearchParams(search).getAll('watch').filter(Boolean);
+
+/** Puts several values of one name into the address. @param {'watch'} name @param {string[]} values */
+export function keepAll(name, values) {
+  const url = new URL(location.href);
+  url.searchParams.delete(name);
+  for (const value of values) url.searchParams.append(name, value);
+  if (url.href !== location.href) replaceAddress(url.href);
+}
+
 /**
  * The address of a moment, with everything else of it kept but the wish to play.
  *

@@ -3,7 +3,7 @@
  *
  * @typedef {import('../types').Meta} Meta
  * @typedef {import('../types').Chunk} Chunk
- * @typedef {Omit<ReturnType<typeof addresses>, 'base' | 'meta' | 'lag' | 'range' | 'cancel' | 'name' | 'socket' | 'bytes' | 'assignment' | 'metrics' | 'offsets' | 'epochs' | 'after' | 'sharing' | 'detail' | 'rename'>} Answers
+ * @typedef {Omit<ReturnType<typeof addresses>, 'base' | 'meta' | 'lag' | 'range' | 'watch' | 'cancel' | 'name' | 'socket' | 'bytes' | 'assignment' | 'metrics' | 'offsets' | 'epochs' | 'after' | 'sharing' | 'detail' | 'rename'>} Answers
  */
 
 import { addresses } from '../shared/api.js';
@@ -12,7 +12,7 @@ import { part } from '../shared/dom.js';
 /**
  * What only a server can do: `null` where the page is all there is.
  *
- * @typedef {Pick<ReturnType<typeof addresses>, 'meta' | 'lag' | 'range' | 'cancel' | 'name' | 'socket' | 'bytes' | 'assignment' | 'metrics' | 'offsets' | 'epochs' | 'after' | 'sharing' | 'detail' | 'rename'>} Served
+ * @typedef {Pick<ReturnType<typeof addresses>, 'meta' | 'lag' | 'range' | 'watch' | 'cancel' | 'name' | 'socket' | 'bytes' | 'assignment' | 'metrics' | 'offsets' | 'epochs' | 'after' | 'sharing' | 'detail' | 'rename'>} Served
  *
  * @typedef {object} Given
  * @property {Meta} meta

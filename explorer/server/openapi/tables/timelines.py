@@ -37,6 +37,7 @@ from groups import storage
 from groups.history.entries import EntryLine
 from groups.history.frames.changes import Change
 from groups.history.frames.shapes import Frame
+from groups.history.frames.watch import LENGTH_MOST
 from groups.history.metrics.shapes import MetricsSheet
 from groups.history.passes.summaries import Summary
 from groups.history.story.moment import Moment
@@ -48,6 +49,7 @@ from groups.storage.digest_answers import GroupDigest, MemberDigest, PartitionDi
 from groups.storage.lag import LagAnswer, RangeAnswer
 from groups.storage.timeline_reader import ENTRIES_MOST
 from groups.storage.trouble_table import TroubleTable
+from groups.storage.watched import Watched
 from groups.watching.live_source import LiveSource
 from simulations.fork.values import Assumption, How
 
@@ -257,6 +259,12 @@ ROWS: Final = (
             one_of("by", "what has a line", storage.BY),
         ),
         answer=LagAnswer,
+    ),
+    Operation(
+        "GET api-watch",
+        "Where the value of a watch expression changes along a timeline",
+        query=(text("of", "such as `owner of foo-2`", required=True, most=LENGTH_MOST),),
+        answer=Watched,
     ),
     Operation(
         "GET api-range",
