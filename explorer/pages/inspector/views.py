@@ -34,12 +34,12 @@ def page(request: HttpRequest) -> HttpResponse:
         "empty": not named,
         "bytes_most": BYTES_MOST,
         "regex": regex,
-        "regex_says": _says(regex) if regex else "",
+        "regex_says": _verdict(regex) if regex else "",
     }
     return render(request, "inspector/inspector.html", context)
 
 
-def _says(regex: str) -> str:
+def _verdict(regex: str) -> str:
     """As ``groups validate-regex`` says it."""
     wrong = description(regex)
     return "It is valid." if wrong is None else f"It is invalid: {wrong}."
