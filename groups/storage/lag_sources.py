@@ -14,7 +14,6 @@ from groups.cluster_models import WatchedGroup
 from groups.history.lag.cost import Place
 from groups.history.lag.loss import Loss, loss_of
 from groups.history.lag.partition import Commit, Lag, PartitionEnds
-from groups.history.lag.samples import OffsetColumns
 from groups.models import OffsetBlock, Timeline
 from groups.storage.committed import COMMITS_WITHIN
 from groups.storage.logs import log_of
@@ -90,13 +89,16 @@ def known_between(timeline: Timeline, first: int, last: int) -> Known:
     partitions = {}
     for (topic, partition), some in sorted(commits.items()):
         offsets = ends[topic].offsets.get(partition, ()) if topic in ends else ()
-        shifted = [Commit(one.at_ms + skew_ms, one.offset) for one in some]
+        shifted = [Commit(one.at_ms + skew_ms, one.offset) for one in some] if skew_ms else some
         partitions[topic, partition] = PartitionEnds(times[topic] if offsets else (), offsets, shifted)
     losses = {}
     starts = blocks_of(of, OffsetBlock.Kind.START, topics, from_ms, most_ms)
     for place, some in sorted(commits.items()):
-        columns = starts.get(place[0], OffsetColumns())
-        if (loss := loss_of(some, columns.times_ms, columns.offsets.get(place[1], ()))) is not None:
+        columns = starts.get(place[0])
+        if (
+            columns is not None
+            and (loss := loss_of(some, columns.times_ms, columns.offsets.get(place[1], ()))) is not None
+        ):
             losses[place] = Loss(loss.at_ms + skew_ms, loss.records)
     shown = [at_ms + skew_ms for at_ms in looks]
     return Known(

@@ -21,6 +21,9 @@ def loss_of(committed: Sequence[Commit], times_ms: Sequence[int], starts: Sequen
 
     A start that falls is that of another log, and no loss.
     """
+    least = min((one.offset for one in committed if one.offset is not None and one.offset >= 0), default=None)
+    if least is None or max(starts, default=0) <= least:
+        return None
     at_ms, records = None, 0
     for number, one in enumerate(committed):
         until_ms = committed[number + 1].at_ms if number + 1 < len(committed) else 2**63
