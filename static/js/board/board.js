@@ -10,8 +10,8 @@
  */
 
 import { textSize } from '../shared/text-size.js';
+import { sceneAt } from '../frame/unread.js';
 import { offsetMarks, placeOf } from '../frame/offset-marks.js';
-import { silentOf, unreadOf } from '../frame/unread.js';
 import { columnsOf, partitionsOf, unowned, widen } from '../frame/view.js';
 import { Lanes } from './lanes.js';
 
@@ -86,9 +86,9 @@ export class Board {
    * @param {boolean} how.forward whether the last rest was the step before this one
    * @param {(key: string) => number | null} how.since when a partition lost its owner
    */
-  render({ frame: settled, moment, sequence }, { animate, forward, since }) {
-    // An exchange may end with a callback that ran for seconds: the board shows the time at which it happened.
-    const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
+  render(rest, { animate, forward, since }) {
+    const seen = sceneAt(rest, this.silences());
+    const { frame, moment } = seen;
     this.cast.meetFrame(frame);
     this.labels.follow(frame.protocol, frame.protocol_type);
     this.labels.remember(frame.topics);
@@ -98,24 +98,17 @@ export class Board {
     const drawn = this.#fitting(columns);
     const views = partitionsOf(frame);
     const violation = moment?.shape === 'violation' ? this.violationAt(moment) : null;
-    const at = placeOf({ frame, moment, sequence });
-    const stopped = unreadOf(settled, this.silences(), at);
-    const unread = new Map(stopped.flatMap(({ keys, why }) => keys.map((key) => /** @type {const} */ ([key, why]))));
-    const silent = silentOf(stopped);
     const scene = {
-      frame,
-      moment,
+      ...seen,
       views,
-      unread,
-      silent,
       free: unowned(frame, columns, views),
       since,
       forward,
       violation,
-      marked: offsetMarks(this.findings(), at),
+      marked: offsetMarks(this.findings(), placeOf(rest)),
     };
     if (!drawn) {
-      this.#waiting = () => this.render({ frame: settled, moment, sequence }, { animate: false, forward, since });
+      this.#waiting = () => this.render(rest, { animate: false, forward, since });
       return scene;
     }
     this.root.style.setProperty('--most', String(Math.min(this.#members, ROOM_MOST)));

@@ -11,6 +11,7 @@ import { placeOf, waitsAtBarrier } from '../frame/barrier.js';
 import { disc } from '../frame/disc.js';
 import { parted } from '../frame/names.js';
 import { h, s } from '../shared/dom.js';
+import { counted } from '../shared/numbers.js';
 import {
   coordinatorWords,
   expressionOf,
@@ -41,7 +42,7 @@ import {
   readingChanges,
   waitsOf,
 } from '../frame/view.js';
-import { capital, duration, holdingWords, list, memberWords, plural, silentWords } from '../frame/words.js';
+import { capital, duration, holdingWords, list, memberWords, silentWords } from '../frame/words.js';
 import { deadlines, ring } from './ring.js';
 
 /** Digits and name together that have room next to "epoch … of …", and next to "epoch …"; with more the badge keeps to its numbers. */
@@ -290,10 +291,10 @@ export function outsiderNote(frame, member, labels) {
 function quiet(frame, member, state, label, silent) {
   const owned = keysOf(heldBy(frame, member)).length;
   if (hasStopped(frame)) return 'Assigned in the next generation';
-  if (isClassic(frame) && silent) return `Assigned ${plural(owned, 'partition')}`;
+  if (isClassic(frame) && silent) return `Assigned ${counted(owned, 'partition')}`;
   if (isClassic(frame))
     return capital(
-      frame.barrier ? (owned ? `reads ${plural(owned, 'partition')}` : 'reads nothing') : holdingWords(state),
+      frame.barrier ? (owned ? `reads ${counted(owned, 'partition')}` : 'reads nothing') : holdingWords(state),
     );
   // A static member that left for now sends no heartbeat whose answer it could learn that from.
   if (state.epoch === -2) return 'Its session is still open';

@@ -11,6 +11,7 @@ import { byName } from '../frame/names.js';
 import { epochOf, heldBy, keysOf } from '../frame/view.js';
 import { memberWords } from '../frame/words.js';
 import { h } from '../shared/dom.js';
+import { append } from '../shared/lists.js';
 import { foldText } from './heads.js';
 import { POOL, REST } from './lanes.js';
 import { shortName } from './notes.js';
@@ -68,7 +69,7 @@ export function linesOf({ frame, silent }, members, { columns, cast, labels }) {
     const cells = new Map();
     for (const key of keys) {
       const place = at.get(key);
-      if (place) cells.set(place, [...(cells.get(place) ?? []), key]);
+      if (place) append(cells, place, key);
     }
     const blocks = [...cells].map(([place, some]) => {
       const attributes = { title: some.map(label).join(', '), 'aria-hidden': 'true' };

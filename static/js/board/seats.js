@@ -8,7 +8,7 @@
  */
 
 import { outsiders } from '../frame/hardships.js';
-import { isClassic, isShare, targetIsKnown } from '../frame/view.js';
+import { columnOf, isClassic, isShare, targetIsKnown } from '../frame/view.js';
 
 /** As many members have lanes by themselves; more are counted, until the reader asks for them. */
 export const LANES_MOST = 6;
@@ -68,11 +68,9 @@ export function commonOf(names) {
 
 /** Columns of these partitions, in their order. @param {Iterable<string>} keys @returns {Column[]} */
 export function columnsNamed(keys) {
-  const columns = [...keys].map((key) => {
-    const cut = key.lastIndexOf('-');
-    return { key, topic: key.slice(0, cut), partition: Number(key.slice(cut + 1)) };
-  });
-  return columns.sort((a, b) => (a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1));
+  return [...keys]
+    .map(columnOf)
+    .sort((a, b) => (a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1));
 }
 
 /** The topic of a run that goes through several. */

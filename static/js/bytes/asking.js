@@ -4,6 +4,7 @@
 
 import { submit } from '../shared/api.js';
 import { messageOf } from '../shared/errors.js';
+import { grouped } from '../shared/numbers.js';
 
 /** An answer that takes longer is waited for in words. */
 const SLOW_MS = 400;
@@ -68,7 +69,7 @@ export class Asking {
     if (text.length <= LETTERS_MOST) return false;
     this.forget();
     this.refuse(
-      `The inspector takes ${this.bytesMost.toLocaleString('en')} bytes at once, in ${LETTERS_MOST.toLocaleString('en')} letters at most; this text is longer. The command manage.py decode takes more.`,
+      `The inspector takes ${grouped(this.bytesMost)} bytes at once, in ${grouped(LETTERS_MOST)} letters at most; this text is longer. The command manage.py decode takes more.`,
     );
     return true;
   }

@@ -7,7 +7,7 @@
 
 import { h, seg, unbroken } from '../shared/dom.js';
 import { itemSize } from './tree.js';
-import { counted } from '../shared/numbers.js';
+import { counted, grouped } from '../shared/numbers.js';
 import { nameOf, valueText } from './words.js';
 
 /** Topics of a field that are written next to its name; more are counted. */
@@ -92,7 +92,7 @@ export class Clients {
 function reads({ read, ignored }) {
   if (!ignored) return ['Reads all of it.'];
   if (!read) return ['Reads nothing of it.'];
-  return [`Reads ${counted(read, 'byte')} and ignores the last `, h('b', ignored.toLocaleString('en')), '.'];
+  return [`Reads ${counted(read, 'byte')} and ignores the last `, h('b', grouped(ignored)), '.'];
 }
 
 /** A field's content in a word or two: of a list of topics, each with its partitions. @param {import('./types').FieldNode} node @returns {string} */
@@ -102,6 +102,6 @@ export function contentOf(node) {
   if (node.kind) return fields.length === 1 && !itemSize(fields[0]) ? valueText(fields[0]).text : valueText(node).text;
   const named = fields.map((field) => (field.fields ? nameOf(field) : valueText(field).text)).filter(Boolean);
   if (!named.length || named.length !== fields.length) return valueText(node).text;
-  const more = named.length > NAMED_MOST ? `, … ${named.length.toLocaleString('en')} in all` : '';
+  const more = named.length > NAMED_MOST ? `, … ${grouped(named.length)} in all` : '';
   return named.slice(0, NAMED_MOST).join(', ') + more;
 }

@@ -12,10 +12,13 @@ import { HexView } from './hex-view.js';
 import { marking } from './marks.js';
 import { FieldTree } from './tree.js';
 import { counted } from '../shared/numbers.js';
+import { placeAfter } from '../shared/keys.js';
 import { placeText } from './words.js';
 
 /** Rows that are made; beyond, those that differ stand first and the rest is counted. */
 const ROWS_MOST = 400;
+/** As many rows as a key of pages goes over. */
+const PAGE = 10;
 
 /** @typedef {{tree: FieldTree, hex: HexView, changed: Set<number>}} Side */
 
@@ -188,16 +191,11 @@ export class Comparison {
 
   /** @param {KeyboardEvent} event */
   #keyed(event) {
-    const steps = /** @type {{[key: string]: number}} */ ({
-      ArrowDown: 1,
-      ArrowUp: -1,
-      Home: -Infinity,
-      End: Infinity,
-    });
-    if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const to = placeAfter(event.key, this.#at, this.#rows.length, PAGE);
+    if (to === null || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
-    this.select(Math.max(0, Math.min(this.#rows.length - 1, this.#at + steps[event.key])));
+    this.select(to);
     this.list.children[this.#at]?.scrollIntoView({ block: 'nearest' });
   }
 }

@@ -8,6 +8,8 @@
 
 import { h, hit, s } from '../shared/dom.js';
 import { onTextSize, pixels, rem } from '../shared/text-size.js';
+import { grouped } from '../shared/numbers.js';
+import { placeAfter } from '../shared/keys.js';
 import { isEditable } from './edits.js';
 import { fieldEditor } from './field-editor.js';
 import { isArray, isBlob, itemSize } from './tree.js';
@@ -244,8 +246,7 @@ export class FieldGrid {
       cell.append(
         ...node.value.slice(0, ITEMS_MOST).map((value, item) => h('span.pt', { 'data-item': item }, String(value))),
       );
-      if (node.value.length > ITEMS_MOST)
-        cell.append(h('span.said', `… ${node.value.length.toLocaleString('en')} in all`));
+      if (node.value.length > ITEMS_MOST) cell.append(h('span.said', `… ${grouped(node.value.length)} in all`));
     } else cell.append(this.onEdit && isEditable(node) ? h('span.ed', text) : text);
     return cell;
   }
@@ -321,51 +322,31 @@ export class FieldGrid {
     if (!place || event.ctrlKey || event.metaKey || event.altKey || event.target !== this.root) return;
     const index = this.#rows.indexOf(place);
     const page = Math.max(1, Math.floor(this.root.clientHeight / this.#height()) - 1);
-    const to = (/** @type {number} */ row) => this.#go(this.#rows[Math.max(0, Math.min(this.#rows.length - 1, row))]);
-    const items = itemSize(place.node) && Array.isArray(place.node.value) ? place.node.value.length : 0;
-    const open = this.open.has(place.path);
-    switch (event.key) {
-      case 'ArrowDown':
-        to(index + 1);
-        break;
-      case 'ArrowUp':
-        to(index - 1);
-        break;
-      case 'PageDown':
-        to(index + page);
-        break;
-      case 'PageUp':
-        to(index - page);
-        break;
-      case 'Home':
-        to(0);
-        break;
-      case 'End':
-        to(this.#rows.length - 1);
-        break;
-      case 'ArrowRight':
-        if (place.places.length && !open) this.toggle(place);
-        else if (items) this.#go(place, Math.min((this.item ?? -1) + 1, items - 1));
-        else if (place.places.length) to(index + 1);
-        break;
-      case 'ArrowLeft':
-        if (this.item !== null) this.#go(place, this.item > 0 ? this.item - 1 : null);
-        else if (place.places.length && open) this.toggle(place);
-        else this.#go(place.parent);
-        break;
-      case 'Enter':
-      case 'F2':
-        if (isEditable(place.node)) this.edit(place);
-        else this.toggle(place);
-        break;
-      case 'Escape':
-        this.onLeave?.();
-        break;
-      default:
-        return;
-    }
+    const to = placeAfter(event.key, index, this.#rows.length, page);
+    if (to !== null) this.#go(this.#rows[to]);
+    else if (!this.#act(event.key, place, index)) return;
     event.preventDefault();
     event.stopPropagation();
+  }
+
+  /** What a key does that leads to no other row by itself. @param {string} key @param {Place} place @param {number} index @returns {boolean} whether it does anything */
+  #act(key, place, index) {
+    const items = itemSize(place.node) && Array.isArray(place.node.value) ? place.node.value.length : 0;
+    const open = this.open.has(place.path);
+    if (key === 'ArrowRight') {
+      if (place.places.length && !open) this.toggle(place);
+      else if (items) this.#go(place, Math.min((this.item ?? -1) + 1, items - 1));
+      else if (place.places.length) this.#go(this.#rows[index + 1]);
+    } else if (key === 'ArrowLeft') {
+      if (this.item !== null) this.#go(place, this.item > 0 ? this.item - 1 : null);
+      else if (place.places.length && open) this.toggle(place);
+      else this.#go(place.parent);
+    } else if (key === 'Enter' || key === 'F2') {
+      if (isEditable(place.node)) this.edit(place);
+      else this.toggle(place);
+    } else if (key === 'Escape') this.onLeave?.();
+    else return false;
+    return true;
   }
 }
 

@@ -4,9 +4,9 @@
  * @typedef {import('./types').RecordBytes} RecordBytes
  */
 
-import { h, press } from '../shared/dom.js';
+import { h, seg } from '../shared/dom.js';
 import { BytesPane } from './pane.js';
-import { before } from './record.js';
+import { before, pressPart } from './record.js';
 import { counted } from '../shared/numbers.js';
 
 /** Bytes in a row: the panel is narrow. */
@@ -18,7 +18,12 @@ export function draw(root, record, { onLeave, inspects }) {
   const hex = h('div', { 'aria-label': 'Bytes; arrow keys move byte by byte' });
   const foot = h('div.lies');
   const size = h('span.quiet');
-  const choice = h('div.seg', { role: 'group', 'aria-label': 'Part of the record' });
+  /** @type {[string, string][]} */
+  const parts = [
+    ['key', 'Key'],
+    ['value', 'Value'],
+  ];
+  const choice = seg('Part of the record', parts, null, (which) => show(/** @type {'key' | 'value'} */ (which)));
   root.replaceChildren(
     h('div.phead', choice, size),
     fields,
@@ -30,31 +35,9 @@ export function draw(root, record, { onLeave, inspects }) {
   const show = (/** @type {'key' | 'value'} */ which) => {
     const shown = record[which];
     if (!shown) return;
-    press(choice, which);
+    pressPart(choice, which, { key: record.key, value: record.value });
     size.textContent = `${shown.version === null ? '' : `v${shown.version}, `}${counted(shown.length, 'byte')}`;
     pane.show(shown, { select: shown.problem?.path ?? null });
   };
-  choice.append(
-    ...[
-      { which: 'key', says: 'Key' },
-      { which: 'value', says: 'Value' },
-    ].map(({ which, says: text }) =>
-      h(
-        'button',
-        {
-          'data-value': which,
-          disabled: record[/** @type {'key' | 'value'} */ (which)] === null,
-          title:
-            record[/** @type {'key' | 'value'} */ (which)] === null
-              ? which === 'value'
-                ? 'A tombstone has no value'
-                : 'This record has no key'
-              : null,
-          onclick: () => show(/** @type {'key' | 'value'} */ (which)),
-        },
-        text,
-      ),
-    ),
-  );
   show(record.value ? 'value' : 'key');
 }

@@ -13,7 +13,7 @@ import { FieldGrid } from './field-grid.js';
 import { HexView } from './hex-view.js';
 import { blobsOf, marking, shownAs } from './marks.js';
 import { FieldTree } from './tree.js';
-import { counted } from '../shared/numbers.js';
+import { counted, grouped } from '../shared/numbers.js';
 import { meaningText, placeText, titleOf, valueText } from './words.js';
 
 /**
@@ -158,11 +158,7 @@ export class BytesPane {
       ),
       h('span.grow'),
       changed
-        ? h(
-            'span.count',
-            h('b', changed.toLocaleString('en')),
-            ` ${counted(changed, 'byte').replace(/^\S+ /, '')} changed`,
-          )
+        ? h('span.count', h('b', grouped(changed)), ` ${counted(changed, 'byte').replace(/^\S+ /, '')} changed`)
         : '',
       selected ? this.copier : '',
       ...this.#inFull(),

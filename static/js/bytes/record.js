@@ -6,7 +6,8 @@
  * @typedef {'key' | 'value'} Part
  */
 
-import { h } from '../shared/dom.js';
+import { h, press } from '../shared/dom.js';
+import { grouped } from '../shared/numbers.js';
 import { searchOf, searchOfTwo } from './search.js';
 import { Sheet } from './sheet.js';
 
@@ -14,7 +15,7 @@ import { Sheet } from './sheet.js';
 export function noneBefore({ before: earlier, searched_from: from, sequence }) {
   if (earlier !== null) return '';
   if (from <= 1) return 'This key has no earlier record in this timeline.';
-  return `This key has no earlier record among the ${(sequence - from).toLocaleString('en')} entries before.`;
+  return `This key has no earlier record among the ${grouped(sequence - from)} entries before.`;
 }
 
 /** The way to the comparison with the record before, or why there is none. @param {RecordBytes} record */
@@ -55,14 +56,14 @@ export class OpenRecord {
   get board() {
     return `/t/${encodeURIComponent(this.found.timeline)}?at=${this.found.sequence}`;
   }
+}
 
-  /** @param {HTMLElement} choice the buttons for its parts */
-  dress(choice) {
-    for (const button of choice.querySelectorAll('button')) {
-      const part = /** @type {Part} */ (button.dataset.value);
-      button.setAttribute('aria-pressed', String(part === this.part));
-      button.disabled = this.sheets[part] === null;
-      button.title = button.disabled ? (part === 'value' ? 'A tombstone has no value' : 'This record has no key') : '';
-    }
+/** Presses the part that is shown; what a record has not cannot be pressed. @param {HTMLElement} choice @param {string} shown @param {{[part: string]: unknown}} parts null: it has none */
+export function pressPart(choice, shown, parts) {
+  press(choice, shown);
+  for (const button of choice.querySelectorAll('button')) {
+    const part = button.dataset.value ?? '';
+    button.disabled = parts[part] === null;
+    button.title = button.disabled ? (part === 'value' ? 'A tombstone has no value' : 'This record has no key') : '';
   }
 }

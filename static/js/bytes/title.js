@@ -2,7 +2,7 @@
 
 import { part } from '../shared/dom.js';
 import { basisOf, sentence, titleOfTwo } from './paste.js';
-import { counted } from '../shared/numbers.js';
+import { counted, grouped } from '../shared/numbers.js';
 
 /** @param {import('./sheet.js').Sheet} sheet */
 export function titleSheet({ current, steps }) {
@@ -22,6 +22,6 @@ export function titlePair({ first, second, rows, says: text }) {
   part('title').textContent = titleOfTwo(first.title, second.title);
   part('subtitle').textContent = `${differ} of ${counted(rows.length, 'field')} differ`;
   part('undo').hidden = true;
-  part('size').textContent = `${first.length.toLocaleString('en')} and ${counted(second.length, 'byte')}`;
+  part('size').textContent = `${grouped(first.length)} and ${counted(second.length, 'byte')}`;
   part('says').replaceChildren(...sentence(text));
 }

@@ -4,7 +4,7 @@
  * @typedef {import('./types').FieldNode} FieldNode
  */
 
-import { counted } from '../shared/numbers.js';
+import { counted, grouped } from '../shared/numbers.js';
 import { byteCount, fromBase64, toHex } from './edits.js';
 import { isArray, isBlob } from './tree.js';
 
@@ -47,7 +47,7 @@ export function valueText(node, element = false) {
     const fields = node.fields ?? [];
     if (!fields.length) return { text: 'none', said: true };
     if (fields.every((field) => !field.fields)) {
-      const more = fields.length > ITEMS_MOST ? `, … ${fields.length.toLocaleString('en')} in all` : '';
+      const more = fields.length > ITEMS_MOST ? `, … ${grouped(fields.length)} in all` : '';
       return {
         text:
           fields
@@ -76,7 +76,7 @@ export function valueText(node, element = false) {
 
 /** @param {any[]} value */
 function listText(value) {
-  const more = value.length > ITEMS_MOST ? ` … ${value.length.toLocaleString('en')} in all` : '';
+  const more = value.length > ITEMS_MOST ? ` … ${grouped(value.length)} in all` : '';
   return value.slice(0, ITEMS_MOST).join(' ') + more;
 }
 

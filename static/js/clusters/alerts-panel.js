@@ -12,7 +12,8 @@ import { clock } from '../shared/times.js';
 import { orToast, toast } from '../shared/toast.js';
 import { messageOf } from '../shared/errors.js';
 import { keep, kept } from '../shared/kept.js';
-import { duration, plural } from '../frame/words.js';
+import { counted } from '../shared/numbers.js';
+import { duration } from '../frame/words.js';
 import { FIELDS, aboutWords, deliveryWords, holding, isOfGroups, ruleOf, silenceOf, silenceWords } from './alerts.js';
 
 const KEPT = 'alerts in this browser';
@@ -88,14 +89,14 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       'li',
       h('b', silenceWords(silence)),
       h('span.quiet', `until ${clock(silence.until_ms)}: ${silence.why}${silence.who ? ` (${silence.who})` : ''}`),
-      h('span.acts', h('button.btn.sm', { type: 'button', 'data-needs': 'rule', onclick: end }, 'End')),
+      h('span.acts', h('button.btn.sm', { 'data-needs': 'rule', onclick: end }, 'End')),
     );
   }
 
   function draw() {
     const nowMs = clockOfServer.now();
     const held = holding(overview.alerts);
-    part('alert-count').textContent = held.length ? `${plural(held.length, 'alert')} now` : 'none now';
+    part('alert-count').textContent = held.length ? `${counted(held.length, 'alert')} now` : 'none now';
     part('alerts').replaceChildren(...overview.alerts.map(alertRow));
     part('held').hidden = !held.length;
     part('held').replaceChildren(
@@ -119,7 +120,7 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       ),
     );
     part('delivery-count').textContent = overview.deliveries.length
-      ? `${plural(overview.deliveries.length, 'message')}${overview.waiting ? `, ${overview.waiting} waiting` : ''}`
+      ? `${counted(overview.deliveries.length, 'message')}${overview.waiting ? `, ${overview.waiting} waiting` : ''}`
       : 'none sent yet';
     notify.hidden = !('Notification' in window) || !overview.rules.length;
     notify.setAttribute('aria-pressed', String(isWanted()));
@@ -181,7 +182,7 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
       part('silence-why').textContent = 'No message is sent from now on.';
       await refresh();
     } catch (error) {
-      part('silence-why').textContent = error instanceof Error ? error.message : 'It could not be added.';
+      part('silence-why').textContent = messageOf(error, 'It could not be added.');
     }
   });
 

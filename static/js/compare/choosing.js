@@ -2,6 +2,7 @@
 
 import { ask } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
 
 /** Between the last key press and the question. */
 const TYPED_MS = 200;
@@ -27,11 +28,7 @@ export function choose() {
           'li',
           h('b.n', number + 1),
           h('span', one.title),
-          h(
-            'button.btn.sm.bare',
-            { type: 'button', 'aria-label': `Take out ${one.title}`, onclick: () => out(one) },
-            '×',
-          ),
+          h('button.btn.sm.bare', { 'aria-label': `Take out ${one.title}`, onclick: () => out(one) }, '×'),
         ),
       ),
     );
@@ -60,7 +57,7 @@ export function choose() {
           'li',
           h(
             'button',
-            { type: 'button', onclick: () => add(one) },
+            { onclick: () => add(one) },
             h('b', one.title),
             ' ',
             h('span.quiet', one.summary?.verdict?.headline?.text ?? one.group),
@@ -83,7 +80,7 @@ export function choose() {
         const found = await ask(`/api/timelines?${new URLSearchParams({ q, most: String(FOUND_MOST) })}`);
         if (number === asked) show(found);
       } catch (error) {
-        list.replaceChildren(h('li.problem', error instanceof Error ? error.message : 'The search failed.'));
+        list.replaceChildren(h('li.problem', messageOf(error, 'The search failed.')));
       }
     }, TYPED_MS);
   });

@@ -14,24 +14,25 @@
 
 import { CLOCK_FROM_MS } from '../shared/times.js';
 import { countWhile } from '../shared/sorted.js';
+import { append } from '../shared/lists.js';
 import { each, epochOf } from '../frame/view.js';
 
 /** Partition → its readers at a frame, in the order of members. @param {Frame} frame @returns {Map<string, string[]>} */
 export function readersOf(frame) {
   /** @type {Map<string, string[]>} */
   const readers = new Map();
-  const add = (/** @type {string} */ key, /** @type {string} */ member) =>
-    readers.set(key, [...(readers.get(key) ?? []), member]);
   if (frame.clients) {
     for (const [member, client] of Object.entries(frame.clients)) {
       const leaves = new Set();
       // What is being revoked is not read any more.
       if (client.calling) each(client.revoking, (key) => leaves.add(key));
       each(client.owned, (key) => {
-        if (!leaves.has(key)) add(key, member);
+        if (!leaves.has(key)) append(readers, key, member);
       });
     }
-  } else for (const [member, state] of Object.entries(frame.members)) each(state.assigned, (key) => add(key, member));
+  } else
+    for (const [member, state] of Object.entries(frame.members))
+      each(state.assigned, (key) => append(readers, key, member));
   return readers;
 }
 

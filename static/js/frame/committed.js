@@ -9,6 +9,7 @@
  */
 
 import { h, s } from '../shared/dom.js';
+import { counted, grouped } from '../shared/numbers.js';
 import { duration, when } from './words.js';
 
 const HIGH = 64;
@@ -96,10 +97,10 @@ export function rises(points, x, from, to) {
 export function committedWords({ commits, points }, start_ms) {
   const known = points.filter(([, , offset]) => offset !== null);
   if (!known.length) return 'No offset of it was committed here.';
-  const [first, last] = [known[0][2], known[known.length - 1][2]].map((offset) => Number(offset).toLocaleString('en'));
+  const [first, last] = [known[0][2], known[known.length - 1][2]].map((offset) => grouped(Number(offset)));
   const flat = longestFlat(points);
   return [
-    `${commits.toLocaleString('en')} commit${commits === 1 ? '' : 's'}, from offset ${first} to ${last}.`,
+    `${counted(commits, 'commit')}, from offset ${first} to ${last}.`,
     flat
       ? `The offset did not move for ${duration(flat.to_ms - flat.from_ms)} from ${when(flat.from_ms, start_ms)} on, its longest.`
       : null,

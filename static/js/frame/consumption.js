@@ -6,6 +6,7 @@
  */
 
 import { grouped } from '../shared/numbers.js';
+import { columnOf } from './view.js';
 
 /**
  * The end of the log and the lag of a partition, at a time of the frame or later and before the next one; null if it is not known.
@@ -13,9 +14,8 @@ import { grouped } from '../shared/numbers.js';
  * @param {Frame} frame @param {string} key @param {number} at_ms
  */
 export function consumedAt(frame, key, at_ms) {
-  const cut = key.lastIndexOf('-');
-  const topic = key.slice(0, cut);
-  const partition = frame.consumption?.partitions[topic]?.[key.slice(cut + 1)];
+  const { topic, partition: number } = columnOf(key);
+  const partition = frame.consumption?.partitions[topic]?.[number];
   if (!frame.consumption || !partition) return null;
   const end = endOf(partition, frame.consumption.rates[topic], at_ms);
   const waits = partition.read !== null && !Object.values(partition.readers).some(({ fetches }) => fetches);

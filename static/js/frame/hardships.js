@@ -11,7 +11,8 @@
  */
 
 import { keysOf } from './view.js';
-import { capital, duration, plural, silentWords } from './words.js';
+import { capital, duration, silentWords } from './words.js';
+import { counted } from '../shared/numbers.js';
 
 const ANYBODY = 'anybody';
 
@@ -81,7 +82,7 @@ export function troubledOf(frame, violation, silent) {
   for (const member of outsiders(frame)) {
     const { says: text, bad } = outsiderWords(frame, member);
     const reads = stillReads(frame, member).length;
-    found.push({ member, says: [text, ...(reads ? [`still reads ${plural(reads, 'partition')}`] : [])], bad });
+    found.push({ member, says: [text, ...(reads ? [`still reads ${counted(reads, 'partition')}`] : [])], bad });
   }
   for (const member of Object.keys(frame.members)) {
     const hard = hardshipsOf(frame, member).filter((one) => !one.duty);

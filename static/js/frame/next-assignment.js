@@ -12,7 +12,7 @@
  * @typedef {{leaves?: string, joins?: boolean}} Choice
  */
 
-import { plural } from './words.js';
+import { counted } from '../shared/numbers.js';
 
 const JOINS = '+';
 
@@ -29,7 +29,7 @@ export const choices = (members, name) => [
 export function nextWords({ next, assignor, why }) {
   if (!next) return why ?? '';
   const epoch = next.epoch === null ? 'the next target' : `group epoch ${next.epoch}`;
-  const moves = next.moves.length ? `${plural(next.moves.length, 'partition')} moved` : 'nothing moved';
+  const moves = next.moves.length ? `${counted(next.moves.length, 'partition')} moved` : 'nothing moved';
   return `Foretold for ${epoch} by ${assignor}${next.is_due ? ', which is due' : ''}: ${moves}.`;
 }
 
@@ -37,7 +37,7 @@ export function nextWords({ next, assignor, why }) {
 export function cameWords({ came }) {
   if (!came) return '';
   const how = came.equal === came.of ? 'as predicted' : 'otherwise';
-  return `The target of epoch ${came.epoch} came ${how}: ${came.equal} of ${plural(came.of, 'partition')} as predicted.`;
+  return `The target of epoch ${came.epoch} came ${how}: ${came.equal} of ${counted(came.of, 'partition')} as predicted.`;
 }
 
 /** A partition with both its holders. @param {Moved} moved @param {(id: string) => string} name */

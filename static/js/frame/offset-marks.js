@@ -7,6 +7,8 @@
  */
 
 import { duration } from './words.js';
+import { grouped } from '../shared/numbers.js';
+import { append } from '../shared/lists.js';
 
 /**
  * The place of a rest: entries of its moment, which may change nothing and leave the frame's own place behind.
@@ -40,7 +42,7 @@ export function offsetMarks(findings, { first, sequence, at_ms }) {
       if (!(finding.steps ?? []).some((step) => step >= first && step <= sequence)) continue;
       const length = (finding.to_offset ?? 0) - (finding.from_offset ?? 0);
       for (const key of partitions) {
-        const by = key === finding.partition ? ` by ${Math.abs(length).toLocaleString('en')}` : '';
+        const by = key === finding.partition ? ` by ${grouped(Math.abs(length))}` : '';
         const way = length < 0 ? 'back' : 'on';
         marks.set(key, { caption: `offset ${way}${by}`, says: `its committed offset went ${way}${by}` });
       }
@@ -57,7 +59,7 @@ export function offsetMarks(findings, { first, sequence, at_ms }) {
 export function offsetWords(marks, label) {
   /** @type {Map<string, string[]>} */
   const bySentence = new Map();
-  for (const [key, { says: text }] of marks) bySentence.set(text, [...(bySentence.get(text) ?? []), label(key)]);
+  for (const [key, { says: text }] of marks) append(bySentence, text, label(key));
   return [...bySentence]
     .map(([sentence, names]) => `${names.length > 3 ? `${names.length} partitions` : names.join(', ')}: ${sentence}`)
     .join('. ');

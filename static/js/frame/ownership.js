@@ -9,7 +9,7 @@
  * @typedef {{topic: string, partition: number, holders: Map<string, number>, wanted: Set<string>}} Place
  */
 
-import { givingUp, hasStopped, heldBy, isShare, isStreams, keyOf, keysOf, targetIsKnown } from './view.js';
+import { columnOf, givingUp, hasStopped, heldBy, isShare, isStreams, keyOf, keysOf, targetIsKnown } from './view.js';
 
 const ASSIGNED = 1;
 const PENDING = 2;
@@ -148,17 +148,7 @@ export class Ownership {
     const place = this.#places.get(key);
     if (!place || (!place.holders.size && !place.wanted.size)) {
       if (!this.#free.has(key)) return null;
-      const cut = key.lastIndexOf('-');
-      return {
-        key,
-        topic: key.slice(0, cut),
-        partition: Number(key.slice(cut + 1)),
-        holders: [],
-        holder: null,
-        wants: null,
-        wanted: [],
-        mode: 'free',
-      };
+      return { ...columnOf(key), holders: [], holder: null, wants: null, wanted: [], mode: 'free' };
     }
     const holders = [...place.holders.keys()];
     if (holders.length > 1)

@@ -41,6 +41,19 @@ export function unreadOf(frame, silences, at) {
   return found;
 }
 
+/**
+ * What a board shows of a rest, whoever draws it. What happened may have run on for seconds: its time is when it happened.
+ *
+ * @param {import('../timeline/timeline.js').Rest} rest
+ * @param {SilentSpan[]} silences of the timeline
+ */
+export function sceneAt({ frame: settled, moment, sequence }, silences) {
+  const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
+  const stopped = unreadOf(settled, silences, { sequence, at_ms: frame.at_ms });
+  const unread = new Map(stopped.flatMap(({ keys, why }) => keys.map((key) => /** @type {const} */ ([key, why]))));
+  return { frame, moment, unread, silent: silentOf(stopped) };
+}
+
 /** Silent members, with the time since the last commit of each. @param {Unread[]} unread @returns {Map<string, number>} */
 export const silentOf = (unread) =>
   new Map(unread.flatMap(({ member, since_ms }) => (since_ms === undefined ? [] : [[member, since_ms]])));

@@ -8,8 +8,16 @@
  * @typedef {import('../types').Column} Column
  */
 
+import { append } from '../shared/lists.js';
+
 /** @param {string} topic @param {number} partition */
 export const keyOf = (topic, partition) => `${topic}-${partition}`;
+
+/** A partition by its key. @param {string} key @returns {Column} */
+export function columnOf(key) {
+  const cut = key.lastIndexOf('-');
+  return { key, topic: key.slice(0, cut), partition: Number(key.slice(cut + 1)) };
+}
 
 /**
  * @param {Partitions | null | undefined} partitions
@@ -229,18 +237,13 @@ export function waitsOf(frame, views, member) {
   const waitsFor = new Map();
   /** @type {string[]} */
   const free = [];
-  const push = (/** @type {Map<string, string[]>} */ map, /** @type {string} */ who, /** @type {string} */ key) => {
-    const list = map.get(who);
-    if (list) list.push(key);
-    else map.set(who, [key]);
-  };
   for (const view of views.values()) {
     if (isShare(frame)) continue;
     if (known && view.holder === member && view.wants && view.wants !== member && frame.members[view.wants]) {
-      push(blocks, view.wants, view.key);
+      append(blocks, view.wants, view.key);
     }
     if (view.wants === member && !view.holders.includes(member)) {
-      if (view.holder) push(waitsFor, view.holder, view.key);
+      if (view.holder) append(waitsFor, view.holder, view.key);
       else free.push(view.key);
     }
   }
@@ -259,7 +262,7 @@ export function alsoOwnedBy(views, member) {
   const others = new Map();
   for (const { key, mode, holders } of views.values()) {
     if (mode !== 'twice' || !holders.includes(member)) continue;
-    for (const other of holders) if (other !== member) others.set(other, [...(others.get(other) ?? []), key]);
+    for (const other of holders) if (other !== member) append(others, other, key);
   }
   return others;
 }

@@ -11,6 +11,7 @@
 
 import { doesWhat } from './barrier.js';
 import { CLOCK_FROM_MS, clock } from '../shared/times.js';
+import { counted } from '../shared/numbers.js';
 import { arrivesBy, obstacleOf, ofIt, rejoins, untilNamed, untilWhat } from './next-heartbeat.js';
 import { epochOf, gapOf, givingUp, isBetween, isClassic, isShare, keysOf, targetIsKnown, waitsOf } from './view.js';
 
@@ -64,9 +65,6 @@ export function shortened(text) {
     (_, name, first, others) => `${name}${first}${others.replaceAll(`, ${name}`, ', ')}`,
   );
 }
-
-/** @param {number} count @param {string} one @param {string} [many] */
-export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
 /** What a group's state means. @type {{[state: string]: string}} */
 export const STATES = {
@@ -168,7 +166,7 @@ function missingCopies(frame, member) {
 
 /** @param {Frame} frame @param {string} member @returns {[string, string]} */
 function classicWords(frame, member) {
-  if (frame.barrier) return doesWhat(frame, member, (count) => plural(count, 'partition'));
+  if (frame.barrier) return doesWhat(frame, member, (count) => counted(count, 'partition'));
   const role = frame.leader === member ? 'Leader' : 'Member';
   const state = frame.members[member].state;
   if (frame.clients === null && isBetween(frame)) {
@@ -193,10 +191,10 @@ export function holdingWords(state) {
   if (!state.assigned) return `its assignment cannot be read (${state.unreadable?.assignment})`;
   const count = keysOf(state.assigned).length;
   const { worker } = state;
-  if (!worker) return count ? `reads ${plural(count, 'partition')}` : 'reads nothing';
+  if (!worker) return count ? `reads ${counted(count, 'partition')}` : 'reads nothing';
   if (worker.failed) return 'was assigned nothing: its leader was behind the config topic';
-  const connectors = worker.connectors.length ? [plural(worker.connectors.length, 'connector')] : [];
-  const runs = [...connectors, ...(count ? [plural(count, 'task')] : [])].join(' and ');
+  const connectors = worker.connectors.length ? [counted(worker.connectors.length, 'connector')] : [];
+  const runs = [...connectors, ...(count ? [counted(count, 'task')] : [])].join(' and ');
   const delay = worker.delay_ms ? `; joins again after ${duration(worker.delay_ms)}` : '';
   return `runs ${runs || 'nothing'}${delay}`;
 }
@@ -217,7 +215,7 @@ export function nowWords(frame, moment, views, cast, label, midway = false) {
   if (!moment) {
     if (midway) return 'The log begins in the middle: what was before its first entry is not known.';
     return members.length
-      ? `${plural(members.length, 'member')} at the start.`
+      ? `${counted(members.length, 'member')} at the start.`
       : `No member yet.${views.size ? ' Every partition is unassigned.' : ''}`;
   }
   if (moment.narration) return moment.narration;

@@ -5,8 +5,8 @@
  */
 
 import { h, part } from '../shared/dom.js';
-import { duration, plural } from '../frame/words.js';
-import { grouped } from '../shared/numbers.js';
+import { duration } from '../frame/words.js';
+import { counted, grouped } from '../shared/numbers.js';
 import { ended, SPARK, total } from './states.js';
 
 /** How long it took, what can be done with it, and the sentence. @param {Detail} detail */
@@ -48,14 +48,14 @@ function sentence(detail) {
     const stage = part('stage').textContent || detail.stage || 'Waiting for its turn';
     return [stage === SPARK ? `${stage}: this takes 10 to 20 seconds the first time…` : `${stage}…`];
   }
-  said.push(h('a.clause', { href: '#troubles' }, plural(total(detail), 'group')));
+  said.push(h('a.clause', { href: '#troubles' }, counted(total(detail), 'group')));
   said.push(ended(detail) ? ` in ${grouped(detail.records.read)} records. ` : ' found so far. ');
   const lost = lostOf(detail);
   if (lost.length) {
     const number = lost.reduce((sum, { records }) => sum + records, 0);
     const text = number
-      ? `${plural(number, 'record')} ${number === 1 ? 'was' : 'were'} skipped`
-      : `${plural(lost.length, 'file')} could not be read`;
+      ? `${counted(number, 'record')} ${number === 1 ? 'was' : 'were'} skipped`
+      : `${counted(lost.length, 'file')} could not be read`;
     said.push(h('a.clause', { href: '#skipped-panel' }, text), '.');
   }
   return said;

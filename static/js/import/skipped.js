@@ -5,8 +5,7 @@
  */
 
 import { h, part } from '../shared/dom.js';
-import { plural } from '../frame/words.js';
-import { grouped } from '../shared/numbers.js';
+import { counted, grouped } from '../shared/numbers.js';
 
 /** @param {Detail} detail */
 export function skipped(detail) {
@@ -25,7 +24,7 @@ export function skipped(detail) {
       return h(
         'li',
         h('b', row.reason),
-        h('span.n', row.records ? plural(row.records, 'record') : row.normal ? 'normal' : ''),
+        h('span.n', row.records ? counted(row.records, 'record') : row.normal ? 'normal' : ''),
         h('span.at', `${row.file}${offsets}${row.normal && row.records ? '; normal' : ''}`),
       );
     }),

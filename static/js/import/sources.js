@@ -5,7 +5,7 @@
  */
 
 import { part } from '../shared/dom.js';
-import { plural } from '../frame/words.js';
+import { counted } from '../shared/numbers.js';
 import { sourceRow } from './rows.js';
 import { ended } from './states.js';
 
@@ -15,6 +15,6 @@ const reading = (detail) => ended(detail) || detail.stages.some(({ name, done })
 /** @param {Detail} detail */
 export function sources(detail) {
   const known = detail.sources;
-  part('sources-says').textContent = known.length ? `${plural(known.length, 'file')}, recognised by content` : '';
+  part('sources-says').textContent = known.length ? `${counted(known.length, 'file')}, recognised by content` : '';
   part('sources').replaceChildren(...known.map((source) => sourceRow(source, reading(detail))));
 }

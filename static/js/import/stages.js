@@ -5,8 +5,7 @@
  */
 
 import { h, part } from '../shared/dom.js';
-import { plural } from '../frame/words.js';
-import { grouped } from '../shared/numbers.js';
+import { counted, grouped } from '../shared/numbers.js';
 import { bytes } from './rows.js';
 import { ended, SPARK } from './states.js';
 
@@ -50,9 +49,9 @@ export function stages(detail) {
   );
   const facts = [
     detail.bytes ? bytes(detail.bytes) : '',
-    detail.found ? `${plural(detail.found, 'group')} found` : '',
+    detail.found ? `${counted(detail.found, 'group')} found` : '',
     !ended(detail) && detail.remaining_s !== null
-      ? `about ${detail.remaining_s < 90 ? `${detail.remaining_s} s` : plural(Math.round(detail.remaining_s / 60), 'minute')} left`
+      ? `about ${detail.remaining_s < 90 ? `${detail.remaining_s} s` : counted(Math.round(detail.remaining_s / 60), 'minute')} left`
       : '',
   ].filter(Boolean);
   part('stage-facts').textContent = facts.join(' · ');

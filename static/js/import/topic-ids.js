@@ -9,7 +9,7 @@ import { submit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';
 import { orToast, toast } from '../shared/toast.js';
 import { nameForm, TOPIC_FIELD } from '../shared/naming.js';
-import { plural } from '../frame/words.js';
+import { counted } from '../shared/numbers.js';
 
 /** @typedef {() => Promise<void>} Refresh fetches the import again */
 
@@ -22,7 +22,7 @@ export function topicIds(detail, refresh) {
   const named = detail.named;
   part('ids-panel').hidden = !rows.length && !named.length;
   part('ids-foot').hidden = !rows.length;
-  part('ids-says').textContent = left ? `${plural(left, 'topic id')} without a name` : 'All topic ids have a name';
+  part('ids-says').textContent = left ? `${counted(left, 'topic id')} without a name` : 'All topic ids have a name';
   part('named-says').textContent = named.map(({ says: text, count: number }) => `${number} ${text}`).join('; ');
   part('ids').replaceChildren(...rows.map((row) => idRow(row, refresh)));
 }
@@ -30,7 +30,7 @@ export function topicIds(detail, refresh) {
 /** @param {Nameless} row @param {Refresh} refresh */
 function idRow(row, refresh) {
   const where = [
-    row.partitions === null ? '' : `${plural(row.partitions, 'partition')} seen`,
+    row.partitions === null ? '' : `${counted(row.partitions, 'partition')} seen`,
     `group ${row.groups.slice(0, 2).join(', ')}${row.groups.length > 2 ? ` and ${row.groups.length - 2} more` : ''}`,
   ]
     .filter(Boolean)

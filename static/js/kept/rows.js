@@ -5,9 +5,9 @@
  * @typedef {import('./types').Inner} Inner
  */
 
-import { plural } from '../frame/words.js';
 import { h, s, unbroken } from '../shared/dom.js';
 import { stamp, stretch } from '../shared/times.js';
+import { counted } from '../shared/numbers.js';
 
 /** Between two levels of severity in a group's weight (`LEVEL_MS` on the server). */
 const LEVEL = 10 ** 13;
@@ -21,7 +21,7 @@ const SEVERITIES = ['', 'in trouble', 'in grave trouble'];
 function sumOf(row) {
   const { groups = 0, in_trouble: bad = 0 } = row;
   if (!groups) return 'No group is in it';
-  if (!bad) return `${plural(groups, 'group')}, none in trouble`;
+  if (!bad) return `${counted(groups, 'group')}, none in trouble`;
   return groups === 1 ? '1 group, in trouble' : `${bad} of ${groups} groups ${bad === 1 ? 'was' : 'were'} in trouble`;
 }
 
@@ -105,9 +105,5 @@ export const restRow = (row, shown, all, columns) =>
     'tr.inner',
     {},
     h('td.pick'),
-    h(
-      'td.nm',
-      { colspan: columns - 1 },
-      h('a', { href: row.url }, `${plural(all - shown, 'more group', 'more groups')}`),
-    ),
+    h('td.nm', { colspan: columns - 1 }, h('a', { href: row.url }, counted(all - shown, 'more group'))),
   );

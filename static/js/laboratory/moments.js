@@ -5,6 +5,7 @@
 import { ask } from '../shared/api.js';
 import { h } from '../shared/dom.js';
 import { messageOf } from '../shared/errors.js';
+import { counted } from '../shared/numbers.js';
 
 /** While the slider moves, nothing is asked for. */
 const PAUSE_MS = 180;
@@ -91,7 +92,7 @@ export class Moments {
       words.textContent = !compared
         ? `A ${frame.protocol ?? 'yet unknown'} group: the laboratory compares consumer and classic groups.`
         : members
-          ? `${frame.state}, ${members} member${members === 1 ? '' : 's'}, topics ${Object.keys(frame.topics ?? {}).join(', ') || 'not known yet'}.`
+          ? `${frame.state}, ${counted(members, 'member')}, topics ${Object.keys(frame.topics ?? {}).join(', ') || 'not known yet'}.`
           : 'Nobody is in the group at this moment; choose one with members.';
     } catch (error) {
       if (asked === this.#asked) words.textContent = messageOf(error, 'This moment could not be read.');

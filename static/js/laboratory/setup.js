@@ -6,7 +6,7 @@
  * @typedef {import('./types').Change} Change
  */
 
-import { h, seg } from '../shared/dom.js';
+import { h, redrawn, seg } from '../shared/dom.js';
 import { counted, grouped } from '../shared/numbers.js';
 import { hueOf, labelOf, markIcon } from './people.js';
 
@@ -88,16 +88,13 @@ export class Setup {
 
   /** @param {Sheet} sheet */
   show(sheet) {
-    const held = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key;
-    this.group.replaceChildren(this.#members(sheet), this.#topics(sheet));
-    this.presets.replaceChildren(...AXES.map((axis) => this.#axis(sheet, axis)));
-    this.happens.replaceChildren(...HAPPENS.map((axis) => this.#axis(sheet, axis)));
+    redrawn(() => {
+      this.group.replaceChildren(this.#members(sheet), this.#topics(sheet));
+      this.presets.replaceChildren(...AXES.map((axis) => this.#axis(sheet, axis)));
+      this.happens.replaceChildren(...HAPPENS.map((axis) => this.#axis(sheet, axis)));
+    });
     this.#shape(sheet);
     this.link.textContent = `/laboratory?${sheet.query}`;
-    if (held)
-      /** @type {HTMLElement | null} */ (document.querySelector(`[data-key="${CSS.escape(held)}"]`))?.focus({
-        preventScroll: true,
-      });
   }
 
   /** @param {Sheet} sheet */

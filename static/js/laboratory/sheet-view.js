@@ -5,7 +5,7 @@
  * @typedef {import('./types').View} View
  */
 
-import { choose, h, hit, part } from '../shared/dom.js';
+import { choose, h, hit, part, redrawn } from '../shared/dom.js';
 import { grouped } from '../shared/numbers.js';
 import { onTextSize, textSize } from '../shared/text-size.js';
 import { boardOf } from './board.js';
@@ -50,12 +50,10 @@ export class SheetView {
       ),
     );
     this.#drawBoards();
-    const held = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key;
-    showScorecard(part('scorecard'), sheet, this.open, (board) => this.openBoard(board));
-    if (held?.startsWith('column-'))
-      /** @type {HTMLElement | null} */ (document.querySelector(`[data-key="column-${this.open}"]`))?.focus({
-        preventScroll: true,
-      });
+    redrawn(
+      () => showScorecard(part('scorecard'), sheet, this.open, (board) => this.openBoard(board)),
+      part('scorecard'),
+    );
     this.#showExplanation();
   }
 

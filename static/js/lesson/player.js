@@ -9,7 +9,7 @@
  */
 
 import { Cast } from '../frame/cast.js';
-import { calm, h, part } from '../shared/dom.js';
+import { calm, h, part, partsOf } from '../shared/dom.js';
 import { AskPanel } from './ask.js';
 import { Places, before } from './places.js';
 import { plain, sentence } from './sentence.js';
@@ -64,15 +64,7 @@ export class LessonPlayer {
   }
 
   #places() {
-    return {
-      board: part('board'),
-      tracks: part('tracks'),
-      state: part('state'),
-      epochs: part('epochs'),
-      now: part('now'),
-      gap: part('gap'),
-      coordinator: part('coordinator'),
-    };
+    return partsOf('board', 'tracks', 'state', 'epochs', 'now', 'gap', 'coordinator');
   }
 
   get beat() {

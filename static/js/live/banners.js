@@ -7,7 +7,7 @@
  */
 
 import { h } from '../shared/dom.js';
-import { plural } from '../frame/words.js';
+import { counted } from '../shared/numbers.js';
 
 /** Parts of a changed file that are named. */
 const PARTS_NAMED = 3;
@@ -61,7 +61,7 @@ export class Banners {
         h('button.btn.sm', { onclick: onCancel }, 'Cancel'),
       );
     } else if (meta.status === 'running') {
-      const sentence = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'} so far; what is here can be played.`;
+      const sentence = `${counted(entries, 'entry', 'entries')} so far; what is here can be played.`;
       // The count grows several times a second: a button that is made again each time swallows clicks.
       const count = this.#shown.get('status')?.querySelector('[data-count]');
       if (count) {
@@ -125,7 +125,7 @@ export class Banners {
     this.show(
       'gaps',
       'warn',
-      h('b', `${plural(gaps.length, 'gap')} in this log.`),
+      h('b', `${counted(gaps.length, 'gap')} in this log.`),
       typeof first.says === 'string' ? `${first.says}.` : 'What happened there is not known.',
       at === null ? null : h('a', { href: `?at=${at}`, 'data-at': at }, 'Go there'),
     );

@@ -4,6 +4,8 @@
  * @typedef {import('../shapes').GroupRow} Group
  */
 
+import { counted, grouped } from '../shared/numbers.js';
+
 /** The groups after some of them changed; one that was deleted leaves. @param {Map<string, Group>} groups @param {Group[]} rows */
 export function taken(groups, rows) {
   for (const row of rows) {
@@ -41,8 +43,8 @@ export const stateWords = (group) => conditionWords(group.condition) || (group.s
 export function watchedWords(seen) {
   const { follow } = seen;
   if (follow?.mode !== 'following') return `polled every ${seen.every_s} s (a round took ${seen.took_ms} ms)`;
-  const where = `__consumer_offsets (${follow.partitions} ${follow.partitions === 1 ? 'partition' : 'partitions'})`;
-  const behind = follow.behind ? `, ${follow.behind.toLocaleString('en-US')} records behind` : '';
+  const where = `__consumer_offsets (${counted(follow.partitions, 'partition')})`;
+  const behind = follow.behind ? `, ${grouped(follow.behind)} records behind` : '';
   return `following ${where}${behind}, checked every ${seen.every_s} s`;
 }
 

@@ -42,45 +42,19 @@ export async function fetchBehind(timeline, redraw) {
 /**
  * Takes what comes through the timeline's socket; a page that comes back to the foreground asks at once.
  *
- * @param {object} parts
- * @param {string} parts.url of the socket
- * @param {Timeline} parts.timeline
- * @param {(after: number) => Promise<any>} parts.fetchAfter
- * @param {() => void} parts.onTail entries were added
- * @param {(hello: any) => void} parts.onHello
- * @param {(live: import('../types').LiveSource | null) => void} parts.onLive
- * @param {(message: any) => void} parts.onStatus
- * @param {(link: Link, hurry: () => void) => void} parts.onLink
- * @param {(summary: any) => void} parts.onSummary
- * @param {boolean} parts.asksSummary whether it is asked for where it is too large to come along
+ * @param {Omit<ConstructorParameters<typeof Feed>[0], 'last' | 'append' | 'onLink'> & {timeline: Timeline, onTail: () => void,
+ *   onLink: (link: Link, hurry: () => void) => void}} parts `onTail`: entries were added
  */
-export function connect({
-  url,
-  timeline,
-  fetchAfter,
-  onTail,
-  onHello,
-  onLive,
-  onStatus,
-  onLink,
-  onSummary,
-  asksSummary,
-}) {
+export function connect({ timeline, onTail, onLink, ...heard }) {
   const hurry = () => feed.hurry();
   const feed = new Feed({
-    url,
+    ...heard,
     last: () => timeline.last,
     append: (delta) => {
       const taken = timeline.append(delta);
       if (taken) onTail();
       return taken;
     },
-    fetchAfter,
-    onHello,
-    onLive,
-    onStatus,
-    onSummary,
-    asksSummary,
     onLink: (link) => onLink(link, hurry),
   });
   feed.open();

@@ -8,6 +8,7 @@
  */
 
 import { rem, textSize } from '../shared/text-size.js';
+import { grouped } from '../shared/numbers.js';
 import { when } from '../frame/words.js';
 import { PIN_PX } from './list.js';
 import { meaning } from './modes.js';
@@ -244,10 +245,10 @@ export class Field {
   /** What is in sight, in words. */
   get inSight() {
     const { first, end } = this.sight;
-    const many = this.lines.length.toLocaleString('en');
+    const many = grouped(this.lines.length);
     const rows =
       end - first < this.lines.length
-        ? `rows ${(first + 1).toLocaleString('en')} to ${end.toLocaleString('en')} of ${many}`
+        ? `rows ${grouped(first + 1)} to ${grouped(end)} of ${many}`
         : `${many} row${this.lines.length === 1 ? '' : 's'}`;
     return `${rows}${this.rowHeight * this.parts.surfaces.rows.ratio < 1 ? ', merged to the worst' : ''}`;
   }
@@ -269,12 +270,10 @@ export class Field {
     const one = this.lines[line];
     if (!plot.scale || !one) return '';
     const at =
-      plot.axis === 'time'
-        ? when(plot.scale.timeAt(place), this.start_ms())
-        : `entry ${plot.scale.at(place).toLocaleString('en')}`;
+      plot.axis === 'time' ? when(plot.scale.timeAt(place), this.start_ms()) : `entry ${grouped(plot.scale.at(place))}`;
     const text =
       one.type === 'group'
-        ? `${one.indices.length.toLocaleString('en')} rows`
+        ? `${grouped(one.indices.length)} rows`
         : meaning(this.roster.kind, plot.modeAt(this.roster.entities, one.index, place));
     return `${one.name}: ${text}, ${at}`;
   }

@@ -6,12 +6,11 @@
  */
 
 import { h } from '../shared/dom.js';
-import { Fingers } from '../shared/pinch.js';
+import { Fingers, onWheel } from '../shared/pinch.js';
 import { rem } from '../shared/text-size.js';
 
 /** A hand that clicks moves less. */
 const DRAG_PX = 5;
-const WHEEL = 1.0018;
 
 export class Gestures {
   /**
@@ -73,17 +72,7 @@ export class Gestures {
       this.brush.hidden = true;
     });
     plot.addEventListener('pointerleave', () => onPoint(null));
-    plot.addEventListener(
-      'wheel',
-      (event) => {
-        if (event.ctrlKey || event.metaKey) onZoom(WHEEL ** event.deltaY, spot(event).place);
-        else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-          onPan((event.deltaX || event.deltaY) / 1000);
-        else return;
-        event.preventDefault();
-      },
-      { passive: false },
-    );
+    onWheel(plot, { zoom: (by, event) => onZoom(by, spot(event).place), pan: onPan });
   }
 
   /** @param {Spot} a @param {Spot} b @param {string} sentence */

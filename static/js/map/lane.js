@@ -12,7 +12,7 @@
 import { chipWords, face } from '../board/chips.js';
 import { h, hit } from '../shared/dom.js';
 import { onTextSize, rem, textSize } from '../shared/text-size.js';
-import { epochOf } from '../frame/view.js';
+import { columnOf, epochOf } from '../frame/view.js';
 import { capital } from '../frame/words.js';
 import { byName } from '../frame/names.js';
 import { nameNode } from './list.js';
@@ -193,8 +193,7 @@ export class Lane {
 
   /** @param {string} key @param {string} mode */
   #chip(key, mode) {
-    const cut = key.lastIndexOf('-');
-    const [topic, partition] = [key.slice(0, cut), Number(key.slice(cut + 1))];
+    const { topic } = columnOf(key);
     const view = this.scene?.ownership.of(key) ?? undefined;
     const label = this.labels.partition(key);
     const sentence = chipWords(view, label, (id) => this.names.member(id), this.labels.having.who);
@@ -207,7 +206,7 @@ export class Lane {
         'aria-label': mode === 'want' ? `${sentence}; target owner` : sentence,
         title: sentence,
       },
-      face({ key, topic, partition }, this.labels.prefix(topic), this.labels.shape(topic)),
+      face(columnOf(key), this.labels.prefix(topic), this.labels.shape(topic)),
     );
   }
 }

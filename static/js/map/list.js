@@ -8,6 +8,8 @@
 
 import { h, hit } from '../shared/dom.js';
 import { rem } from '../shared/text-size.js';
+import { grouped } from '../shared/numbers.js';
+import { placeAfter } from '../shared/keys.js';
 import { parted } from '../frame/names.js';
 
 /** From this height on every row in sight has its name next to it. */
@@ -200,7 +202,7 @@ export class List {
         { role: 'rowheader' },
         line.type === 'group' ? h('span.mfold', { 'aria-hidden': 'true' }) : h('span.mdisc', { 'aria-hidden': 'true' }),
         nameNode(line.name),
-        line.type === 'group' ? h('span.mcount', ` ${line.indices.length.toLocaleString('en')}`) : null,
+        line.type === 'group' ? h('span.mcount', ` ${grouped(line.indices.length)}`) : null,
       ),
       h('span.sr', { role: 'gridcell' }),
       pin ? h('span.mact', { role: 'gridcell' }, pin) : null,
@@ -331,15 +333,8 @@ export class List {
   /** @param {string} key @param {Place} place */
   #act(key, { line, number }) {
     const page = Math.max(1, Math.floor(this.view().height / Math.max(this.#rowHeight, NAMED_PX)) - 1);
-    const moves = /** @type {{[key: string]: number}} */ ({
-      ArrowDown: number + 1,
-      ArrowUp: number - 1,
-      PageDown: number + page,
-      PageUp: number - page,
-      Home: 0,
-      End: this.#pins.length + this.#lines.length - 1,
-    });
-    if (key in moves) this.go(moves[key]);
+    const to = placeAfter(key, number, this.#pins.length + this.#lines.length, page);
+    if (to !== null) this.go(to);
     else if (key === 'Enter') this.onOpen(line);
     else if (line.type === 'group' && (key === 'ArrowLeft' || key === 'ArrowRight')) {
       if (line.open === (key === 'ArrowLeft')) this.onOpen(line);

@@ -10,6 +10,7 @@
  */
 
 import { onTextSize } from '../shared/text-size.js';
+import { grouped } from '../shared/numbers.js';
 import { when } from '../frame/words.js';
 import { Field, NAMED } from './field.js';
 import { Plot } from './plot.js';
@@ -273,9 +274,7 @@ export class BoardMap {
     this.field.draw(true);
     if (say)
       this.announce(
-        this.plot.zoomed
-          ? `entries ${from.toLocaleString('en')} to ${to.toLocaleString('en')} in sight`
-          : 'the whole timeline is in sight',
+        this.plot.zoomed ? `entries ${grouped(from)} to ${grouped(to)} in sight` : 'the whole timeline is in sight',
       );
   }
 

@@ -7,6 +7,7 @@
  */
 
 import { byName, folded } from '../frame/names.js';
+import { append } from '../shared/lists.js';
 
 /** What a word of a search may be limited to: `host:10.1.2.7`. */
 const FIELDS = ['name', 'host', 'rack', 'client', 'topic'];
@@ -107,12 +108,7 @@ export function linesOf(entities, { grouping, closed, keep, of = entities.map((_
   if (grouping === 'none') return indices.map((index) => row(index, 1));
   /** @type {Map<string | null, number[]>} */
   const groups = new Map();
-  for (const index of indices) {
-    const group = entities[index][grouping];
-    const list = groups.get(group);
-    if (list) list.push(index);
-    else groups.set(group, [index]);
-  }
+  for (const index of indices) append(groups, entities[index][grouping], index);
   const names = [...groups.keys()].sort((a, b) => Number(a === null) - Number(b === null) || byName(a ?? '', b ?? ''));
   return names.flatMap((name) => {
     const those = /** @type {number[]} */ (groups.get(name));

@@ -13,7 +13,8 @@ import { hardshipsOf, outsiderWords, stillReads, troubledOf } from '../frame/har
 import { arrivesBy, obstacleOf, ofIt, untilWhat } from '../frame/next-heartbeat.js';
 import { epochOf, targetIsKnown } from '../frame/view.js';
 import { list, silentWords } from '../frame/words.js';
-import { counted } from '../shared/numbers.js';
+import { counted, grouped } from '../shared/numbers.js';
+import { append } from '../shared/lists.js';
 import { ABSENT, BEHIND, LOST, meaning, REVOKING, SETTLED, STALLED, TWICE, UNASSIGNED, WAITING } from './modes.js';
 import { isolated } from '../frame/names.js';
 
@@ -35,19 +36,14 @@ export function holdUps({ ownership, frame }, member) {
   /** @type {string[]} */
   const free = [];
   if (frame.protocol === 'share' || !targetIsKnown(frame)) return { blocks, waits, free };
-  const put = (/** @type {Map<string, string[]>} */ map, /** @type {string} */ who, /** @type {string} */ key) => {
-    const keys = map.get(who);
-    if (keys) keys.push(key);
-    else map.set(who, [key]);
-  };
   const { revoking, wanted } = ownership.member(member);
   for (const key of revoking) {
     const wants = ownership.of(key)?.wants;
-    if (wants && wants !== member) put(blocks, wants, key);
+    if (wants && wants !== member) append(blocks, wants, key);
   }
   for (const key of wanted) {
     const holder = ownership.of(key)?.holder;
-    if (holder && holder !== member) put(waits, holder, key);
+    if (holder && holder !== member) append(waits, holder, key);
     else free.push(key);
   }
   return { blocks, waits, free };
@@ -242,7 +238,7 @@ export function troublesOf(scene, names) {
 export function emptyText({ waits, query, only, kind, all, left_out }) {
   if (waits) return 'The map is being made…';
   if (query && left_out)
-    return `None of the ${all.toLocaleString('en')} partitions that have a row matches “${query}”; ${left_out.toLocaleString('en')} more have none, and are not searched.`;
+    return `None of the ${grouped(all)} partitions that have a row matches “${query}”; ${grouped(left_out)} more have none, and are not searched.`;
   if (query)
     return `No ${kind === 'members' ? 'member' : 'partition'} matches “${query}”. A word may be limited: host:10.1, rack:b, client:orders.`;
   return only === 'trouble' ? 'Nobody is in trouble at this moment.' : 'Nothing changes in this window.';

@@ -9,6 +9,7 @@
 
 import { h, hit, s, sized, text } from '../shared/dom.js';
 import { rem, textSize } from '../shared/text-size.js';
+import { grouped } from '../shared/numbers.js';
 import { markOf } from '../timeline/marks.js';
 import { when } from '../frame/words.js';
 
@@ -105,7 +106,7 @@ export class Strip {
     });
     this.ticks.replaceChildren(
       ...ticks.map(({ at: value, place }) => {
-        const node = h('span', scale?.axis === 'time' ? when(value, start_ms) : `entry ${value.toLocaleString('en')}`);
+        const node = h('span', scale?.axis === 'time' ? when(value, start_ms) : `entry ${grouped(value)}`);
         node.style.left = rem(at(place));
         return node;
       }),

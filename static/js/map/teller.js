@@ -9,6 +9,7 @@
 
 import { SETTLED, WAITING } from './modes.js';
 import { memberText, partitionText, troublesOf } from './say.js';
+import { grouped } from '../shared/numbers.js';
 
 export class Teller {
   /** @type {MapScene | null} */
@@ -54,9 +55,9 @@ export class Teller {
     const { kind, entities } = this.roster;
     if (line.type === 'group') {
       const troubled = line.indices.filter((index) => this.troubled.has(entities[index].key)).length;
-      const many = `${line.indices.length.toLocaleString('en')} ${kind}`;
+      const many = `${grouped(line.indices.length)} ${kind}`;
       return {
-        says: troubled ? `${many}, ${troubled.toLocaleString('en')} in trouble` : many,
+        says: troubled ? `${many}, ${grouped(troubled)} in trouble` : many,
         mode: troubled ? WAITING : SETTLED,
         links: [],
       };

@@ -7,6 +7,7 @@
  */
 
 import { h, press, seg } from '../shared/dom.js';
+import { counted, grouped } from '../shared/numbers.js';
 import { ABSENT, BEHIND, LOST, meaning, REVOKING, SETTLED, STALLED, UNASSIGNED, WAITING } from './modes.js';
 
 /** The legend's text for each kind. */
@@ -134,11 +135,9 @@ export class Toolbar {
       this.findLabel.textContent = `Find a ${kind === 'members' ? 'member by name, host, rack, client id or group instance id' : 'partition by topic and number'}`;
     }
     this.grouping.value = grouping;
-    const sentence =
-      query || count !== all
-        ? `${count.toLocaleString('en')} of ${all.toLocaleString('en')}`
-        : `${all.toLocaleString('en')}`;
-    this.found.textContent = `${sentence} ${kind === 'members' ? (all === 1 ? 'member' : 'members') : all === 1 ? 'partition' : 'partitions'}${left_out ? `; ${left_out.toLocaleString('en')} more have no row` : ''}`;
+    const many = counted(all, kind === 'members' ? 'member' : 'partition');
+    const sentence = query || count !== all ? `${grouped(count)} of ${many}` : many;
+    this.found.textContent = `${sentence}${left_out ? `; ${grouped(left_out)} more have no row` : ''}`;
   }
 
   /** @param {import('./types').Axis} axis */

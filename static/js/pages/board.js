@@ -9,7 +9,7 @@ import { Banners } from '../live/banners.js';
 import { loops, openTracks, showPlaying, stepLength, wireControls } from '../panels/board-controls.js';
 import { walk } from '../board/grid-keys.js';
 import { Cast } from '../frame/cast.js';
-import { part, press } from '../shared/dom.js';
+import { part, partsOf, press } from '../shared/dom.js';
 import { GroupHead } from '../panels/group-head.js';
 import { looksLike, violationsOf } from '../frame/hardships.js';
 import { offsetMarks, placeOf } from '../frame/offset-marks.js';
@@ -38,6 +38,7 @@ import { orToast, toast } from '../shared/toast.js';
 import { showTopicNames } from '../panels/topic-names.js';
 import { unreadOf } from '../frame/unread.js';
 import { Address } from '../shared/url.js';
+import { counted } from '../shared/numbers.js';
 import { followLinks, showVerdict } from '../panels/verdict.js';
 
 /** What is made of a timeline's moments is made again at most this often while it grows. */
@@ -70,13 +71,8 @@ let opensAtTrouble = false;
 const violationAt = (/** @type {import('../types').Moment} */ { first, sequence }) =>
   violationsOf(meta.summary).find((one) => one.sequence >= first && one.sequence <= sequence) ?? null;
 const places = {
-  board: part('board'),
-  tracks: part('tracks'),
-  log: part('log'),
-  chain: part('chain'),
+  ...partsOf('board', 'tracks', 'log', 'chain', 'commits', 'partition'),
   filter: part('who-filter'),
-  commits: part('commits'),
-  partition: part('partition'),
 };
 const shared = {
   timeline,
@@ -104,11 +100,7 @@ const stage =
     : new TrackStage({ ...shared, whole: size === 'whole' });
 const found = (/** @type {string} */ kind) => meta.summary.findings?.some((one) => one.kind === kind) ?? false;
 const head = new GroupHead({
-  state: part('state'),
-  epochs: part('epochs'),
-  now: part('now'),
-  gap: part('gap'),
-  coordinator: part('coordinator'),
+  ...partsOf('state', 'epochs', 'now', 'gap', 'coordinator'),
   cast,
   labels,
   numberOf: (sequence) => timeline.numberOf(sequence),
@@ -238,8 +230,7 @@ function showStatus() {
   banners.gaps(meta);
   banners.violations(violationsOf(meta.summary));
   banners.differences(meta.summary);
-  part('basis').textContent =
-    `Computed from ${timeline.last.toLocaleString('en')} ${timeline.last === 1 ? 'entry' : 'entries'}`;
+  part('basis').textContent = `Computed from ${counted(timeline.last, 'entry', 'entries')}`;
   part('empty').hidden = !timeline.empty;
   part('stage').hidden = timeline.empty;
 }

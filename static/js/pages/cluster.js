@@ -13,9 +13,10 @@ import { banner, h, part } from '../shared/dom.js';
 import { ServerClock, skewWords } from '../live/live-source.js';
 import { Socket, seldom, socketUrl } from '../shared/socket.js';
 import { orToast } from '../shared/toast.js';
+import { counted, grouped } from '../shared/numbers.js';
 import { bareRow } from '../troubles/order.js';
 import { troublesTable } from '../troubles/table.js';
-import { duration, plural, shownName } from '../frame/words.js';
+import { duration, shownName } from '../frame/words.js';
 
 /** Rows are drawn at most so often: a large cluster changes many at once. */
 const DRAW_EVERY_MS = 200;
@@ -38,7 +39,7 @@ let drawing = /** @type {any} */ (null);
 let lost = false;
 
 /** @param {number | null} value */
-const number = (value) => (value === null || value === undefined ? '–' : value.toLocaleString('en-US'));
+const number = (value) => (value === null || value === undefined ? '–' : grouped(value));
 
 /** @type {import('../troubles/types').Table} */
 let table = JSON.parse(part('troubles-data').textContent ?? 'null');
@@ -76,7 +77,7 @@ function draw() {
   const nowMs = clock.now();
   troubles.show(listedTable());
   const busy = rebalancing(groups.values());
-  part('now-count').textContent = busy.length ? plural(busy.length, 'group') : 'none';
+  part('now-count').textContent = busy.length ? counted(busy.length, 'group') : 'none';
   part('nows').replaceChildren(
     ...busy.map((group) =>
       h(
@@ -96,7 +97,7 @@ function head() {
   const silent = Object.keys(seen.silent ?? {});
   part('facts').textContent =
     cluster.status === 'connected'
-      ? `${plural(seen.groups ?? 0, 'group')}, ${plural(seen.brokers ?? 0, 'broker')}, ${watchedWords(seen)}`
+      ? `${counted(seen.groups ?? 0, 'group')}, ${counted(seen.brokers ?? 0, 'broker')}, ${watchedWords(seen)}`
       : '';
   part('watch').textContent = cluster.watched ? 'Pause' : 'Watch again';
   const banners = [];
@@ -113,7 +114,7 @@ function head() {
     banners.push(banner('', 'Paused.', cluster.problem || 'The groups are shown as they were last seen.'));
   if (cluster.status === 'waiting') banners.push(banner('', 'Waiting.', 'Somebody begins to watch it within seconds.'));
   if (silent.length)
-    banners.push(banner('warn', `${plural(silent.length, 'broker')} not answering.`, seen.silent[silent[0] ?? '']));
+    banners.push(banner('warn', `${counted(silent.length, 'broker')} not answering.`, seen.silent[silent[0] ?? '']));
   if (seen.follow?.command)
     banners.push(
       banner(
@@ -140,7 +141,7 @@ function head() {
       banner(
         'warn',
         '',
-        `${plural(seen.follow.different, 'answer')} of coordinators differed from the log; the timelines say where.`,
+        `${counted(seen.follow.different, 'answer')} of coordinators differed from the log; the timelines say where.`,
       ),
     );
   if (seen.follow?.left_out)

@@ -24,9 +24,10 @@ import { wireSaving } from '../sharing/saving.js';
 import { watchLink } from '../source/link.js';
 import { openSealed } from '../source/sealed.js';
 import { Spans } from '../frame/spans.js';
+import { PAUSE_SHAPE, PLAY_SHAPE, Player } from '../timeline/player.js';
 import { Timeline } from '../timeline/timeline.js';
 import { CLOCK_FROM_MS, clock, zoneName } from '../shared/times.js';
-import { replaceAddress } from '../shared/url.js';
+import { keep } from '../shared/url.js';
 import { messageOf } from '../shared/errors.js';
 import { columnsOf, partitionsOf, unowned } from '../frame/view.js';
 import { duration } from '../frame/words.js';
@@ -240,8 +241,6 @@ async function compare() {
   const within = (/** @type {number} */ at) => Math.min(most, Math.max(least, at));
   const param = lock === 'time' ? 'at_ms' : 'at';
   let now = within(numberIn(param) || (lock === 'time' ? from.at_ms : 0));
-  let timer = 0;
-  let ticks = 0;
   const pace = Math.max(PACE, length_ms / PLAYED_MOST_MS);
   const placeText = () => {
     if (lock !== 'time') return `${lock} ${now} of ${most}`;
@@ -260,36 +259,31 @@ async function compare() {
       first ??= shown;
     });
   };
-  const shows = (/** @type {string} */ word, /** @type {string} */ shape) => {
-    part('play-word').textContent = word;
-    part('play-shape').setAttribute('d', shape);
-  };
-  const stop = () => {
-    clearInterval(timer);
-    timer = 0;
-    shows('Play all', 'M2 1l9 5-9 5z');
-    const url = new URL(location.href);
-    url.searchParams.set(param, String(Math.round(now)));
-    replaceAddress(url.href);
-  };
+  const keepPlace = () => keep(param, String(Math.round(now)));
   const stepped = (/** @type {1 | -1} */ way) =>
     (way > 0 ? stops.find(({ at }) => at > now) : stops.findLast(({ at }) => at < now))?.at;
-  const toggle = () => {
-    if (timer) return stop();
-    if (now >= most) now = least;
-    shows('Pause', 'M2 1h3v10H2zM7 1h3v10H7z');
-    timer = window.setInterval(() => {
-      ticks += 1;
-      if (lock !== 'time' && ticks % TICKS_A_STEP) return;
+  const player = new Player({
+    next: async () => {
       now = within(lock === 'time' ? now + TICK_MS * pace : (stepped(1) ?? most));
       draw(true);
-      if (now >= most) stop();
-    }, TICK_MS);
+      return now < most;
+    },
+    onState: (playing) => {
+      part('play-word').textContent = playing ? 'Pause' : 'Play all';
+      part('play-shape').setAttribute('d', playing ? PAUSE_SHAPE : PLAY_SHAPE);
+      if (!playing) keepPlace();
+    },
+    length: () => TICK_MS * (lock === 'time' ? 1 : TICKS_A_STEP),
+  });
+  const toggle = () => {
+    if (!player.playing && now >= most) now = least;
+    player.toggle();
   };
   const go = (/** @type {number | undefined} */ at) => {
+    player.pause();
     if (at !== undefined) now = within(at);
     draw(true);
-    stop();
+    keepPlace();
   };
   const step = (/** @type {1 | -1} */ way) => go(stepped(way));
   const partWays = () => {
@@ -306,7 +300,10 @@ async function compare() {
     now = Number(slider.value);
     draw(false);
   });
-  slider.addEventListener('change', stop);
+  slider.addEventListener('change', () => {
+    player.pause();
+    keepPlace();
+  });
   document.addEventListener('keydown', (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     if (target.closest('input, button, a, select, textarea') && event.key !== 'Escape') return;
@@ -329,7 +326,7 @@ async function compare() {
     });
     wireSaving(asked, (body) => file('/api/comparisons/exports', body));
   }
-  watchLink({ page: document, onEnd: stop });
+  watchLink({ page: document, onEnd: () => player.pause() });
   document.documentElement.dataset.alive = 'true';
 }
 

@@ -21,7 +21,7 @@ import { ended } from '../import/states.js';
 import { loadNames, topicIds } from '../import/topic-ids.js';
 import { Socket, seldom, socketUrl } from '../shared/socket.js';
 import { orToast } from '../shared/toast.js';
-import { plural } from '../frame/words.js';
+import { counted } from '../shared/numbers.js';
 
 /** The whole is fetched at most this often while it grows; counts come by themselves. */
 const FETCH_EVERY_MS = 700;
@@ -115,7 +115,7 @@ part('stop').addEventListener('click', async () => {
 });
 part('delete').addEventListener('click', async () => {
   const number = detail.timelines_in_all;
-  if (!confirm(`Delete this import${number ? ` and its ${plural(number, 'timeline')}` : ''}? Links to them end.`))
+  if (!confirm(`Delete this import${number ? ` and its ${counted(number, 'timeline')}` : ''}? Links to them end.`))
     return;
   await orToast('It could not be deleted.', async () => {
     await submit(url, 'DELETE');

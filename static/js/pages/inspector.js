@@ -17,7 +17,7 @@ import { Looking } from '../bytes/looking.js';
 import { arrange, fragment, showWhere } from '../bytes/open.js';
 import { BytesPane } from '../bytes/pane.js';
 import { guessing } from '../bytes/paste.js';
-import { OpenRecord } from '../bytes/record.js';
+import { OpenRecord, pressPart } from '../bytes/record.js';
 import { asVersion, pairOf, Sheet } from '../bytes/sheet.js';
 import { titlePair, titleSheet } from '../bytes/title.js';
 import { wireTyping } from '../bytes/typing.js';
@@ -27,6 +27,7 @@ import { isWithin } from '../shared/text-size.js';
 import { toast } from '../shared/toast.js';
 import { copy } from '../shared/url.js';
 import { messageOf } from '../shared/errors.js';
+import { grouped } from '../shared/numbers.js';
 
 /** The page's text before there are bytes. */
 const ONE = part('says').textContent ?? '';
@@ -206,7 +207,7 @@ async function setMode(wanted) {
     text.classList.remove('tall');
     part('two').replaceChildren();
     if (!sheet) return pair.length ? open(pair[0].body, 'From the link') : close();
-    if (record) record.dress(part('part'));
+    if (record) pressPart(part('part'), record.part, record.sheets);
     show({ select: pane.selected?.path ?? null, open: pane.selected ? pane.grid.open : undefined });
     follow();
     return undefined;
@@ -271,9 +272,7 @@ async function copyLink() {
   if (!sheet && mode === 'one') return;
   const carried = record && mode === 'one' && !sheet?.isEdited ? record.search : fragment(nowOpen());
   if (carried === null) {
-    toast(
-      `Too large for a link, which carries ${LINK_BYTES_MOST.toLocaleString('en')} bytes at most. Copy as hex in its place.`,
-    );
+    toast(`Too large for a link, which carries ${grouped(LINK_BYTES_MOST)} bytes at most. Copy as hex in its place.`);
     return;
   }
   const href = `${location.origin}${location.pathname}${carried}`;
@@ -292,7 +291,7 @@ function copyAs(form) {
 function showPart(which) {
   if (!record?.sheets[which]) return;
   record.part = which;
-  record.dress(part('part'));
+  pressPart(part('part'), record.part, record.sheets);
   sheet = record.sheet;
   show();
 }

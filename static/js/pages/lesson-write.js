@@ -11,6 +11,7 @@ import { explain } from '../shared/terms.js';
 import { messageOf } from '../shared/errors.js';
 import { keep, kept } from '../shared/kept.js';
 import { NumberedText } from '../shared/numbered-text.js';
+import { counted } from '../shared/numbers.js';
 import { handOver } from '../sharing/saving.js';
 
 /** Who types is not asked at each letter. */
@@ -49,7 +50,7 @@ function showProblems(problems) {
   numbered.wrong = new Set(problems.map((problem) => problem.line));
   numbered.number();
   part('checked').textContent = problems.length
-    ? `${problems.length} mistake${problems.length > 1 ? 's' : ''}`
+    ? counted(problems.length, 'mistake')
     : 'No mistakes: the run bears out every fact.';
   part('problems').replaceChildren(
     ...problems.map((problem) =>

@@ -10,7 +10,7 @@ import { LessonPlayer } from '../lesson/player.js';
 import { forget, keep, of } from '../lesson/progress.js';
 import { explain } from '../shared/terms.js';
 import { toast } from '../shared/toast.js';
-import { copy } from '../shared/url.js';
+import { copy, keep as keepInAddress } from '../shared/url.js';
 
 /** @type {Sheet} */
 const sheet = JSON.parse(part('sheet-data').textContent ?? 'null');
@@ -70,10 +70,7 @@ const presents = () => document.body.classList.contains('presents');
 function present(on) {
   document.body.classList.toggle('presents', on);
   part('presenter').setAttribute('aria-pressed', String(on));
-  const url = new URL(location.href);
-  if (on) url.searchParams.set('presenter', '1');
-  else url.searchParams.delete('presenter');
-  history.replaceState(history.state, '', url.href);
+  keepInAddress('presenter', on ? '1' : null);
 }
 
 async function copyLink() {

@@ -2,11 +2,12 @@
 
 import { ask, submit } from '../shared/api.js';
 import { part } from '../shared/dom.js';
+import { messageOf } from '../shared/errors.js';
 
 const EVERY_MS = 1000;
 const run = part('run');
 const url = `/api/proofs/${run.dataset.id ?? ''}`;
-const message = (/** @type {unknown} */ error) => (error instanceof Error ? error.message : 'It could not be done.');
+const message = (/** @type {unknown} */ error) => messageOf(error, 'It could not be done.');
 
 part('cancel').addEventListener('click', () => {
   submit(`${url}/cancel`, 'POST', {}).catch((error) => {

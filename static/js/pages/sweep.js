@@ -11,7 +11,7 @@
 import { ask, submit } from '../shared/api.js';
 import { banner, choose, h, part, press } from '../shared/dom.js';
 import { listen as listenKeys } from '../shared/keys.js';
-import { grouped } from '../shared/numbers.js';
+import { counted, grouped } from '../shared/numbers.js';
 import { loadPlotly } from '../shared/plotly.js';
 import { LaboratorySharing } from '../sharing/laboratory.js';
 import { Socket, seldom, socketUrl } from '../shared/socket.js';
@@ -22,7 +22,7 @@ import { isWithin, onTextSize, onWithin } from '../shared/text-size.js';
 import { orToast, toast } from '../shared/toast.js';
 import { copy } from '../shared/url.js';
 import { messageOf } from '../shared/errors.js';
-import { duration, plural } from '../frame/words.js';
+import { duration } from '../frame/words.js';
 
 /** Maps are fetched at most this often while they fill. */
 const FETCH_EVERY_MS = 1000;
@@ -110,7 +110,7 @@ function head() {
   part('basis').textContent = running
     ? `${Math.floor((100 * detail.done) / detail.cases)} % done`
     : detail.done
-      ? `Medians of ${detail.status === 'complete' ? '' : 'up to '}${plural(detail.axes.seeds, 'seed')}`
+      ? `Medians of ${detail.status === 'complete' ? '' : 'up to '}${counted(detail.axes.seeds, 'seed')}`
       : '';
 }
 
@@ -178,7 +178,7 @@ function left() {
 function facts() {
   const { status, took_ms, cores, master, same_engine } = detail;
   const ran = cores
-    ? [plural(cores, 'core'), status === 'complete' ? duration(took_ms) : ''].filter(Boolean).join(', ')
+    ? [counted(cores, 'core'), status === 'complete' ? duration(took_ms) : ''].filter(Boolean).join(', ')
     : 'not begun';
   const rows = /** @type {[string, (Node | string)[]][]} */ ([
     ['Ran on', ['Spark, ', h('code', master), `, ${ran}`]],

@@ -8,7 +8,6 @@
  * @typedef {import('../kept/types').Inner} Inner
  */
 
-import { plural } from '../frame/words.js';
 import { fieldOf, queryOf, readAddress } from '../kept/filters.js';
 import { innerRow, keptRow, keyOf, restRow } from '../kept/rows.js';
 import { ask, submit, requestInit } from '../shared/api.js';
@@ -18,6 +17,7 @@ import { onZone, showSwitch } from '../shared/times.js';
 import { orToast, toast } from '../shared/toast.js';
 import { messageOf } from '../shared/errors.js';
 import { nameForm } from '../shared/naming.js';
+import { counted } from '../shared/numbers.js';
 
 /** Between the last key press and the question. */
 const TYPED_MS = 200;
@@ -91,7 +91,7 @@ function draw() {
       ? ['Nothing matches. ', h('button.btn.sm', { onclick: clear }, 'Clear filters')]
       : ['No timelines yet. ', h('a', { href: '/import/' }, 'Import a log'), ', or run a scenario: it appears here.']),
   );
-  part('kept-count').textContent = filtered ? `${left} match` : `${plural(left, 'row')}; an import is one row`;
+  part('kept-count').textContent = filtered ? `${left} match` : `${counted(left, 'row')}; an import is one row`;
   part('kept-foot').textContent = left > rows.length ? `${rows.length} of ${left} are shown` : '';
   part('kept-more').hidden = left <= rows.length;
   drawChosen();
@@ -196,7 +196,7 @@ function remove() {
   doomed.push(one);
   for (const row of rows) picked.delete(keyOf(row));
   draw();
-  const what = rows.length === 1 && rows[0] ? `“${rows[0].title}”` : plural(rows.length, 'row');
+  const what = rows.length === 1 && rows[0] ? `“${rows[0].title}”` : counted(rows.length, 'row');
   toast(`Deleted ${what}; links to it end.`, { label: 'Undo', act: undo, shown_ms: UNDO_MS });
 }
 

@@ -6,7 +6,7 @@
 
 import { choose, h, hit, part, press } from '../shared/dom.js';
 import { listen } from '../shared/keys.js';
-import { PACES, SPEEDS, stepMs } from '../timeline/player.js';
+import { PACES, PAUSE_SHAPE, PLAY_SHAPE, SPEEDS, stepMs } from '../timeline/player.js';
 import { toast } from '../shared/toast.js';
 import { bindingsOf } from './actions.js';
 
@@ -166,7 +166,7 @@ export function stepLength({ rest, near }) {
 /** @param {boolean} playing @param {number} speed */
 export function showPlaying(playing, speed) {
   part('play-word').textContent = playing ? 'Pause' : 'Play';
-  part('play-shape').setAttribute('d', playing ? 'M2 1h3v10H2zM7 1h3v10H7z' : 'M2 1l9 5-9 5z');
+  part('play-shape').setAttribute('d', playing ? PAUSE_SHAPE : PLAY_SHAPE);
   part('play').title = playing ? 'Pause (Space)' : 'Play (Space)';
   press(part('speeds'), String(speed));
 }

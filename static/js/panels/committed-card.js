@@ -71,21 +71,27 @@ export function shadesOf({ key, silences, bare, name, none }) {
 /** @param {number} from_ms @param {number | null} to_ms */
 const length = (from_ms, to_ms) => (to_ms === null ? 'until the end' : duration(to_ms - from_ms));
 
+/** The entries of which commits are shown with a board. @param {import('../timeline/timeline.js').Timeline} timeline */
+export const commitsAround = (timeline) => commitsWithin(timeline, timeline.rest?.sequence ?? timeline.origin);
+
 /**
- * @param {object} what
- * @param {HTMLElement} what.root of the card
- * @param {string} what.key
- * @param {string} what.label
- * @param {FetchOffsets | null} what.fetchOffsets
- * @param {{from: number, to: number}} what.window
- * @param {Shade[]} what.shades
- * @param {number} what.start_ms
- * @param {() => boolean} what.isShown whether the card still shows this partition
+ * @param {import('./board-controls.js').Stage} stage
+ * @param {string} key
+ * @param {{key: string, from: number, from_ms: number, to_ms: number | null}[]} bare
+ * @param {() => boolean} isShown whether the card still shows this partition
  */
-export async function addCommitted({ root, key, label, fetchOffsets, window, shades, start_ms, isShown }) {
+export async function addCommitted({ fetchOffsets, timeline, meta, cast, labels, places }, key, bare, isShown) {
   if (!fetchOffsets) return;
-  const answer = await fetchOffsets({ ...window, partitions: [key] }).catch(() => null);
+  const answer = await fetchOffsets({ ...commitsAround(timeline), partitions: [key] }).catch(() => null);
   const line = answer?.lines[0];
   if (!isShown() || !line?.commits) return;
-  root.querySelector('.xh')?.after(committedFigure({ line, label, shades, start_ms }));
+  const { silences = [], first_ms } = meta.summary;
+  const name = (/** @type {string} */ member) => cast.name(member);
+  const figure = committedFigure({
+    line,
+    label: labels.partition(key),
+    shades: shadesOf({ key, silences, bare, name, none: labels.having.none }),
+    start_ms: first_ms ?? timeline.moments[0]?.at_ms ?? 0,
+  });
+  places.partition.querySelector('.xh')?.after(figure);
 }

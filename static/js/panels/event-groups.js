@@ -11,6 +11,7 @@ import { h } from '../shared/dom.js';
 import { rem } from '../shared/text-size.js';
 import { VirtualList } from '../shared/virtual-list.js';
 import { countWhile } from '../shared/sorted.js';
+import { grouped } from '../shared/numbers.js';
 import { duration, shortened, when } from '../frame/words.js';
 
 const LINE = 44;
@@ -64,9 +65,7 @@ export class EventGroups {
   load(groups, more, start_ms) {
     this.#groups = groups;
     this.#start = start_ms;
-    this.note.textContent = more
-      ? `${more.toLocaleString('en')} earlier events are not in this list; the map shows them.`
-      : '';
+    this.note.textContent = more ? `${grouped(more)} earlier events are not in this list; the map shows them.` : '';
     this.note.hidden = !more;
     const longest = groups.reduce((most, group) => Math.max(most, when(group.from_ms, start_ms).length), 0);
     this.inner.style.setProperty('--number', rem(44));
@@ -132,7 +131,7 @@ export class EventGroups {
     const { group, moment, more } = this.#lines[index];
     const open = this.#open.has(group.first);
     const text = more
-      ? `${(group.count - (this.#open.get(group.first)?.length ?? 0)).toLocaleString('en')} more`
+      ? `${grouped(group.count - (this.#open.get(group.first)?.length ?? 0))} more`
       : moment
         ? moment.says
         : groupWords(group);
@@ -159,7 +158,7 @@ export class EventGroups {
             )
           : null,
       ),
-      h('span.num', counted ? `×${group.count.toLocaleString('en')}` : ''),
+      h('span.num', counted ? `×${grouped(group.count)}` : ''),
       h('span.num', more ? '' : when(at_ms, this.#start)),
       h('span'),
       h(

@@ -8,6 +8,7 @@
 import { columnsOf } from '../frame/view.js';
 import { when } from '../frame/words.js';
 import { matching } from './actions.js';
+import { grouped } from '../shared/numbers.js';
 
 /** Of each kind; more are a list that nobody reads, and another letter finds fewer. */
 const SHOWN_MOST = 12;
@@ -44,7 +45,7 @@ export function finderOf({ stage, timeline, go, pick, start_ms }) {
       const all = matching(choices, query);
       const more = all.length - SHOWN_MOST;
       return {
-        name: more > 0 ? `${name}, the first ${SHOWN_MOST} of ${all.length.toLocaleString('en')}` : name,
+        name: more > 0 ? `${name}, the first ${SHOWN_MOST} of ${grouped(all.length)}` : name,
         choices: all.slice(0, SHOWN_MOST),
       };
     });

@@ -11,9 +11,10 @@
 import { bytesInPlace } from '../bytes/in-place.js';
 import { h } from '../shared/dom.js';
 import { messageOf } from '../shared/errors.js';
+import { counted, grouped } from '../shared/numbers.js';
 import { fieldsOf, recordName } from './fields.js';
 import { placeWords } from '../timeline/playhead-words.js';
-import { duration, plural } from '../frame/words.js';
+import { duration } from '../frame/words.js';
 
 /** Entries of moments that were looked at; an old one is dropped for a new one. */
 const KEPT = 50;
@@ -162,7 +163,7 @@ export class Inspector {
       nodes.push(
         h(
           'p.why',
-          `${left.toLocaleString('en')} more entries between the first and the last ones. `,
+          `${grouped(left)} more entries between the first and the last ones. `,
           h(
             'button.btn.sm',
             {
@@ -254,13 +255,13 @@ function commits(payload) {
   const left = lines.length - LINES_MOST;
   const text = [
     payload.thinned
-      ? `${plural(payload.thinned, 'commit')} of ${payload.records} were thinned: the first and the last of each partition are left.`
+      ? `${counted(payload.thinned, 'commit')} of ${payload.records} were thinned: the first and the last of each partition are left.`
       : '',
-    left > 0 ? `${plural(left, 'more partition')}.` : '',
+    left > 0 ? `${counted(left, 'more partition')}.` : '',
   ].filter(Boolean);
   return [
     heading(
-      `OffsetCommit, ${plural(payload.requests, 'request')}`,
+      `OffsetCommit, ${counted(payload.requests, 'request')}`,
       `offsets ${payload.from_offset} to ${payload.to_offset}`,
     ),
     table(
@@ -270,7 +271,7 @@ function commits(payload) {
         return {
           name: `${topic}-${partition}`,
           value,
-          note: many > 1 ? plural(many, 'commit') : '',
+          note: many > 1 ? counted(many, 'commit') : '',
           title: '',
           depth: 0,
         };

@@ -8,7 +8,8 @@
  */
 
 import { h } from '../shared/dom.js';
-import { plural } from '../frame/words.js';
+import { counted, grouped } from '../shared/numbers.js';
+import { append } from '../shared/lists.js';
 
 /** Where a team has a source from. @type {Record<string, string>} */
 const SOURCES = {
@@ -38,7 +39,7 @@ export function patternsOf(summary) {
   for (const finding of summary.findings ?? []) {
     if (!finding.look_at?.length && !finding.explained_by) continue;
     const key = finding.pattern ? String(alike.size) : `${finding.kind} ${finding.why ?? ''}`;
-    alike.set(key, [...(alike.get(key) ?? []), finding]);
+    append(alike, key, finding);
   }
   const found = [...alike.values()];
   found.sort(([one], [other]) => Number(harmless(one)) - Number(harmless(other)) || rankOf(one) - rankOf(other));
@@ -46,7 +47,7 @@ export function patternsOf(summary) {
   const untold = new Map();
   for (const { title, lacks } of summary.cannot_tell ?? []) {
     const what = lacks.map((source) => SOURCES[source] ?? source).join(' and ');
-    untold.set(what, [...(untold.get(what) ?? []), title]);
+    append(untold, what, title);
   }
   return { found, untold: [...untold].map(([lacks, titles]) => ({ lacks, titles })) };
 }
@@ -65,7 +66,7 @@ export function showPatterns(root, summary) {
   const { found, untold } = patternsOf(summary);
   root.hidden = !found.length && !untold.length;
   const asks = found.length ? 'Causes, and where to look' : 'What this log cannot tell';
-  const next = found.length ? '' : plural(untold.flatMap(({ titles }) => titles).length, 'pattern');
+  const next = found.length ? '' : counted(untold.flatMap(({ titles }) => titles).length, 'pattern');
   root.replaceChildren(
     h('summary', asks, next && h('span.quiet', ` ${next}`)),
     h(
@@ -100,7 +101,7 @@ function shown(alike) {
           severity && h('span', { class: `tag severity ${severity}` }, severity),
         ),
       ),
-    more > 0 && h('p.quiet', `${more.toLocaleString('en')} more like these`),
+    more > 0 && h('p.quiet', `${grouped(more)} more like these`),
     explained_by && h('p', h('b', 'Explained by: '), `${explained_by}.`),
     causes.length > 0 && h('p', h('b', 'Usual causes: '), `${causes.join('; ')}.`),
     look_at.length > 0 && h('p', h('b', 'Where to look: '), `${look_at.join('; ')}.`),

@@ -8,6 +8,7 @@
 import { h } from '../shared/dom.js';
 import { countUpTo } from '../shared/slots.js';
 import { toast } from '../shared/toast.js';
+import { grouped } from '../shared/numbers.js';
 import { shortened, when } from '../frame/words.js';
 
 /** The list names as many; more are stepped through by key. */
@@ -78,7 +79,7 @@ export class Problems {
     this.#steps = new ProblemSteps(troubles);
     this.root.hidden = !troubles.length;
     this.head.replaceChildren(
-      h('b', troubles.length === 1 ? '1 problem' : `${troubles.length.toLocaleString('en')} problems`),
+      h('b', troubles.length === 1 ? '1 problem' : `${grouped(troubles.length)} problems`),
       ' ',
       h('kbd', 'N'),
       ' ',
@@ -99,7 +100,7 @@ export class Problems {
             ),
           ),
         ),
-      ...(more > 0 ? [h('li.quiet', `${more.toLocaleString('en')} more, by N`)] : []),
+      ...(more > 0 ? [h('li.quiet', `${grouped(more)} more, by N`)] : []),
     );
   }
 

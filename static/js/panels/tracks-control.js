@@ -23,6 +23,7 @@ import { partitionSeconds, REASONS, twiceText } from '../figures/lag-words.js';
 import { toast } from '../shared/toast.js';
 import { keep, pinsOf, rangeOf, secondsOf } from '../shared/url.js';
 import { messageOf } from '../shared/errors.js';
+import { grouped } from '../shared/numbers.js';
 import { when } from '../frame/words.js';
 import { Zooming } from '../timeline/zoom.js';
 
@@ -131,7 +132,7 @@ export class TracksControl {
         h('button.btn.sm', { onclick: () => this.key('f') }, 'Fit'),
         h('button.btn.sm', { onclick: () => this.select(null) }, 'Clear'),
       );
-    const entries = `entries ${range.from.toLocaleString('en')} to ${range.to.toLocaleString('en')}`;
+    const entries = `entries ${grouped(range.from)} to ${grouped(range.to)}`;
     this.panel.replaceChildren(head(entries));
     if (!server) return;
     try {
@@ -154,8 +155,8 @@ export class TracksControl {
     const who = names.slice(0, NAMES_MOST).join(', ') + (more > 0 ? ` and ${more} more` : '');
     const why = REASONS[/** @type {keyof REASONS} */ (cost.read_twice_why ?? '')] ?? '';
     const figures = [
-      ['Rebalances', cost.rebalances.toLocaleString('en'), ''],
-      ['Partitions moved', cost.moved.toLocaleString('en'), ''],
+      ['Rebalances', grouped(cost.rebalances), ''],
+      ['Partitions moved', grouped(cost.moved), ''],
       ['Unassigned', partitionSeconds(cost.unassigned_partition_ms), 'partition-seconds'],
       ['Not read', partitionSeconds(cost.unread_partition_ms), 'partition-seconds'],
       ['Members interrupted', String(names.length), who],

@@ -81,6 +81,10 @@ export function part(id) {
   return node;
 }
 
+/** Several parts of the page, by their ids. @template {string} Id @param {Id[]} ids @returns {Record<Id, HTMLElement>} */
+export const partsOf = (...ids) =>
+  /** @type {Record<Id, HTMLElement>} */ (Object.fromEntries(ids.map((id) => [id, part(id)])));
+
 /** Whether the reader asked for less motion. */
 export function calm() {
   return matchMedia('(prefers-reduced-motion: reduce)').matches;
@@ -94,6 +98,16 @@ export const hit = (event, selector) =>
 export function press(root, value) {
   for (const button of root.querySelectorAll('button'))
     button.setAttribute('aria-pressed', String(button.dataset.value === value));
+}
+
+/** Draws a part of the page again; what had the focus, by its `data-key`, has it again. @param {() => void} draw @param {ParentNode} root */
+export function redrawn(draw, root = document) {
+  const key = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key;
+  draw();
+  if (!key) return;
+  /** @type {HTMLElement | null} */ (root.querySelector(`[data-key="${CSS.escape(key)}"]`))?.focus({
+    preventScroll: true,
+  });
 }
 
 /** A row of buttons of the page, of which one is pressed. @param {string} id @param {(value: string) => void} onChoose */

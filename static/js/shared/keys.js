@@ -33,6 +33,24 @@ export function mayTake(event, modal) {
   return !((event.key === ' ' || event.key === 'Enter') && pressable);
 }
 
+/**
+ * Where a key leads in a list; null where it is no key of lists.
+ *
+ * @param {string} key @param {number} at @param {number} count @param {number} page rows in sight
+ */
+export function placeAfter(key, at, count, page = 1) {
+  /** @type {{[key: string]: number}} */
+  const places = {
+    ArrowDown: at + 1,
+    ArrowUp: at - 1,
+    PageDown: at + page,
+    PageUp: at - page,
+    Home: 0,
+    End: count - 1,
+  };
+  return key in places ? Math.max(0, Math.min(count - 1, places[key])) : null;
+}
+
 /** @param {Bindings} bindings @param {Document} page */
 export function listen(bindings, page = document) {
   page.addEventListener('keydown', (event) => {

@@ -3,6 +3,25 @@
 /** Nearer fingers are not told apart. */
 const APART_LEAST = 12;
 
+const WHEEL = 1.0018;
+
+/**
+ * The wheel over a drawing: with Ctrl or ⌘ it zooms, with Shift or to the side it pans.
+ *
+ * @param {HTMLElement} root
+ * @param {{zoom: (by: number, event: WheelEvent) => void, pan: (by: number) => void}} does `by` below 1 shows less; in widths
+ */
+export function onWheel(root, { zoom, pan }) {
+  const turn = (/** @type {WheelEvent} */ event) => {
+    const { deltaX, deltaY } = event;
+    if (event.ctrlKey || event.metaKey) zoom(WHEEL ** deltaY, event);
+    else if (event.shiftKey || Math.abs(deltaX) > Math.abs(deltaY)) pan((deltaX || deltaY) / 1000);
+    else return;
+    event.preventDefault();
+  };
+  root.addEventListener('wheel', turn, { passive: false });
+}
+
 export class Fingers {
   /** By pointer, where each is. @type {Map<number, number>} */
   #at = new Map();

@@ -26,7 +26,7 @@ export function rangeOf(search, name) {
 /** The rows that an address pins, by their names. @param {string} search */
 export const pinsOf = (search) => (new URLSearchParams(search).get('pins') ?? '').split(',').filter(Boolean);
 
-/** Puts what is looked at into the address. @param {'range' | 'zoom' | 'pins'} name @param {string | null} value null: nothing */
+/** Puts what is looked at into the address. @param {string} name @param {string | null} value null: nothing */
 export function keep(name, value) {
   const url = new URL(location.href);
   if (value === null) url.searchParams.delete(name);

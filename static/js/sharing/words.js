@@ -5,7 +5,7 @@
  * @typedef {() => {first: number, sequence: number, at_ms: number}[] | null} MomentsOf
  */
 
-import { plural } from '../frame/words.js';
+import { counted } from '../shared/numbers.js';
 
 /** Half of "2 min around". */
 const AROUND_MS = 60_000;
@@ -51,8 +51,8 @@ export const ONLY_HERE =
 export function ago(ms) {
   if (ms < MINUTE_MS) return 'just now';
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ago`;
-  if (ms < DAY_MS) return `${plural(Math.floor(ms / HOUR_MS), 'hour')} ago`;
-  return `${plural(Math.floor(ms / DAY_MS), 'day')} ago`;
+  if (ms < DAY_MS) return `${counted(Math.floor(ms / HOUR_MS), 'hour')} ago`;
+  return `${counted(Math.floor(ms / DAY_MS), 'day')} ago`;
 }
 
 /** What a link shows, in a few words. @type {Record<ShareLink['kind'], (link: ShareLink) => string>} */

@@ -9,13 +9,13 @@
  * @typedef {import('../timeline/timeline.js').Rest} Rest
  */
 
-import { addCommitted, commitsWithin, shadesOf } from '../panels/committed-card.js';
+import { addCommitted } from '../panels/committed-card.js';
 import { EventGroups } from '../panels/event-groups.js';
 import { showPartition } from '../panels/partition-card.js';
 import { WindowSource } from '../source/source.js';
 import { stretchesOf } from '../source/stretches.js';
-import { silentOf, unreadOf } from '../frame/unread.js';
-import { columnsOf, widen } from '../frame/view.js';
+import { sceneAt } from '../frame/unread.js';
+import { columnOf, columnsOf, widen } from '../frame/view.js';
 import { Crowd } from '../board/crowd.js';
 import { h } from '../shared/dom.js';
 
@@ -130,26 +130,16 @@ export class CrowdStage {
   }
 
   /** @param {Rest} rest */
-  show({ frame: settled, moment, sequence }) {
-    const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
+  show(rest) {
+    const seen = sceneAt(rest, this.meta.summary.silences ?? []);
+    const { frame, moment, silent } = seen;
+    const { sequence } = rest;
     this.labels.follow(frame.protocol, frame.protocol_type);
     this.labels.remember(frame.topics);
     const violation = moment?.shape === 'violation' ? this.violationAt(moment) : null;
-    const stopped = unreadOf(settled, this.meta.summary.silences ?? [], { sequence, at_ms: frame.at_ms });
-    const silent = silentOf(stopped);
     const { ownership } = this;
     this.crowd.render(
-      {
-        frame,
-        moment,
-        views: ownership,
-        free: ownership.free,
-        unread: new Map(stopped.flatMap(({ keys, why }) => keys.map((key) => /** @type {const} */ ([key, why])))),
-        silent,
-        since: () => null,
-        forward: false,
-        violation,
-      },
+      { ...seen, views: ownership, free: ownership.free, since: () => null, forward: false, violation },
       false,
       this.#columnsAt(frame),
     );
@@ -194,31 +184,15 @@ export class CrowdStage {
       showPartition(this.places.partition, { ...shown, spans: { spans: [], bare: [] } });
       return;
     }
-    const topic = key.slice(0, key.lastIndexOf('-'));
     const window = await this.source.partitions({
       from: this.timeline.origin,
       to: this.timeline.last,
       columns: COLUMNS_OF_ONE,
-      topics: [topic],
+      topics: [columnOf(key).topic],
     });
     if (this.#picked !== key) return;
     const spans = stretchesOf(window, key);
     showPartition(this.places.partition, { ...shown, spans, rounded: !window.exact });
-    await addCommitted({
-      root: this.places.partition,
-      key,
-      label: labels.partition(key),
-      fetchOffsets: this.fetchOffsets,
-      window: commitsWithin(this.timeline, this.timeline.rest?.sequence ?? this.timeline.origin),
-      shades: shadesOf({
-        key,
-        silences: this.meta.summary.silences ?? [],
-        bare: spans.bare,
-        name: (member) => cast.name(member),
-        none: labels.having.none,
-      }),
-      start_ms: this.meta.summary.first_ms ?? 0,
-      isShown: () => this.#picked === key,
-    });
+    await addCommitted(this, key, spans.bare, () => this.#picked === key);
   }
 }

@@ -10,7 +10,7 @@
  */
 
 import { Board } from '../board/board.js';
-import { addCommitted, commitsWithin, shadesOf } from '../panels/committed-card.js';
+import { addCommitted, commitsAround } from '../panels/committed-card.js';
 import { Causes } from '../frame/causes.js';
 import { consumedWords } from '../frame/consumption.js';
 import { Events } from '../panels/events.js';
@@ -18,12 +18,12 @@ import { isMereCommit } from '../shared/key-steps.js';
 import { showPartition } from '../panels/partition-card.js';
 import { beginsIn } from '../panels/problems.js';
 import { inSlices } from '../shared/slices.js';
+import { counted } from '../shared/numbers.js';
 import { Spans } from '../frame/spans.js';
 import { fetchBehind } from '../live/still-to-come.js';
 import { countUpTo } from '../timeline/timeline.js';
 import { TimelineView } from '../timeline/view.js';
 import { keyOf } from '../frame/view.js';
-import { plural } from '../frame/words.js';
 
 /** More commits than this, and more than all else: they are left out of the steps until asked for. */
 const COMMITS_MOST = 20;
@@ -203,27 +203,7 @@ export class TrackStage {
     if (key === null) return;
     if (this.timeline.rest) this.#showConsumed(this.timeline.rest.frame);
     this.places.partition.scrollIntoView({ block: 'nearest' });
-    addCommitted({
-      root: this.places.partition,
-      key,
-      label: this.labels.partition(key),
-      fetchOffsets: this.fetchOffsets,
-      window: this.#within,
-      shades: shadesOf({
-        key,
-        silences: this.meta.summary.silences ?? [],
-        bare: this.spans.bare,
-        name: (member) => this.cast.name(member),
-        none: this.labels.having.none,
-      }),
-      start_ms: this.meta.summary.first_ms ?? this.timeline.moments[0]?.at_ms ?? 0,
-      isShown: () => this.#picked === key,
-    });
-  }
-
-  /** The entries whose commits are shown. */
-  get #within() {
-    return commitsWithin(this.timeline, this.timeline.rest?.sequence ?? this.timeline.origin);
+    addCommitted(this, key, this.spans.bare, () => this.#picked === key);
   }
 
   /** Lines under the spans, of the entries that they were asked for. */
@@ -231,7 +211,7 @@ export class TrackStage {
   #asking = false;
 
   async #fetchCommits() {
-    const { from, to } = this.#within;
+    const { from, to } = commitsAround(this.timeline);
     const asked = `${from}-${to}`;
     if (!this.fetchOffsets || this.#asking || asked === this.#asked) return;
     this.#asking = true;
@@ -261,7 +241,7 @@ export class TrackStage {
     const isListed = (/** @type {Moment} */ moment) => this.#commits || !isMereCommit(moment) || troubled(moment);
     timeline.restOn(isListed);
     const left_out = timeline.moments.reduce((count, moment) => count + Number(!isListed(moment)), 0);
-    button.textContent = left_out ? `${plural(left_out, 'commit')} not listed` : 'Commits';
+    button.textContent = left_out ? `${counted(left_out, 'commit')} not listed` : 'Commits';
     this.board.room(this.spans);
     this.labels.meet(this.spans.counts.keys());
     this.events.load(this.#steps, this.meta.summary.first_ms ?? timeline.moments[0]?.at_ms ?? 0);

@@ -9,7 +9,7 @@ import { ask, submit } from '../shared/api.js';
 import { h, hit } from '../shared/dom.js';
 import { orToast } from '../shared/toast.js';
 import { messageOf } from '../shared/errors.js';
-import { plural } from '../frame/words.js';
+import { counted, grouped } from '../shared/numbers.js';
 import { drawStrip } from './plots.js';
 
 /** A wider number is set smaller. */
@@ -77,7 +77,7 @@ export class CellPanel {
         h('span', `median ${measure}`.trim()),
       ),
       h('div', h('b', { class: span.length > WIDE ? 'tight' : '' }, span || 'none'), h('span', 'least to most')),
-      h('div', h('b', cell.in.toLocaleString('en-US')), h('span', cell.in === 1 ? 'seed' : 'seeds')),
+      h('div', h('b', grouped(cell.in)), h('span', cell.in === 1 ? 'seed' : 'seeds')),
     );
   }
 
@@ -104,14 +104,20 @@ export class CellPanel {
       for (const other of rows.querySelectorAll('button')) other.setAttribute('aria-pressed', String(other === button));
       this.#acts();
     });
-    return [h('h3', all ? 'Seeds of this cell' : `The ${cell.seeds.length} worst of ${plural(cell.in, 'seed')}`), rows];
+    return [
+      h('h3', all ? 'Seeds of this cell' : `The ${cell.seeds.length} worst of ${counted(cell.in, 'seed')}`),
+      rows,
+    ];
   }
 
   /** @param {Cell} cell */
   #thrown(cell) {
     if (!cell.thrown.length) return null;
     const [first] = cell.thrown;
-    return h('p.throws', `Kafka throws at ${plural(cell.thrown.length, 'seed')}, such as ${first.seed}: ${first.says}`);
+    return h(
+      'p.throws',
+      `Kafka throws at ${counted(cell.thrown.length, 'seed')}, such as ${first.seed}: ${first.says}`,
+    );
   }
 
   #drawStrip() {

@@ -12,6 +12,15 @@ import { drawMap } from './plots.js';
 /** The ramp skips its middle, where neither colour of text could be read: steps below are light, from here on dark. */
 const DARK_FROM = 6;
 const LONG = 5;
+/** By so many maps, rows and columns a key goes on. @type {{[key: string]: [number, number, number]}} */
+const WAYS = {
+  ArrowLeft: [0, 0, -1],
+  ArrowRight: [0, 0, 1],
+  ArrowUp: [0, -1, 0],
+  ArrowDown: [0, 1, 0],
+  '[': [-1, 0, 0],
+  ']': [1, 0, 0],
+};
 
 export class Maps {
   /** @type {HTMLButtonElement[]} */
@@ -193,34 +202,12 @@ export class Maps {
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     let [board, row, column] = this.#place(this.#chosen);
-    switch (event.key) {
-      case 'ArrowLeft':
-        column -= 1;
-        break;
-      case 'ArrowRight':
-        column += 1;
-        break;
-      case 'ArrowUp':
-        row -= 1;
-        break;
-      case 'ArrowDown':
-        row += 1;
-        break;
-      case 'Home':
-        column = 0;
-        break;
-      case 'End':
-        column = this.#columns - 1;
-        break;
-      case '[':
-        board -= 1;
-        break;
-      case ']':
-        board += 1;
-        break;
-      default:
-        return;
-    }
+    if (event.key in WAYS) {
+      const [maps, down, right] = WAYS[event.key];
+      [board, row, column] = [board + maps, row + down, column + right];
+    } else if (event.key === 'Home') column = 0;
+    else if (event.key === 'End') column = this.#columns - 1;
+    else return;
     if (column < 0) [board, column] = [board - 1, this.#columns - 1];
     if (column >= this.#columns) [board, column] = [board + 1, 0];
     if (row < 0) [board, row] = [board - this.#across, this.#rows - 1];

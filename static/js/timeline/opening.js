@@ -7,6 +7,7 @@
  */
 
 import { momentOf } from '../shared/url.js';
+import { grouped } from '../shared/numbers.js';
 
 /** Play begins this long before the worst moment. */
 export const LEAD_MS = 10_000;
@@ -37,7 +38,7 @@ export function openingOf(meta, search, { origin, last }) {
 export function missingMoment(meta, search, { origin, last }) {
   const asked = momentOf(search);
   if (asked === null || meta.status === 'running' || (asked >= origin && asked <= last)) return null;
-  return `The moment of this link, entry ${asked.toLocaleString('en')}, is not here: there are entries ${(origin + 1).toLocaleString('en')} to ${last.toLocaleString('en')}. The board stands at the nearest.`;
+  return `The moment of this link, entry ${grouped(asked)}, is not here: there are entries ${grouped(origin + 1)} to ${grouped(last)}. The board stands at the nearest.`;
 }
 
 /** Whether the board opens at the worst moment of an import, and not where a link points. @param {Meta} meta @param {string} search */

@@ -6,6 +6,9 @@
 
 /** One step at 1×: long enough for a chip's way, its landing, and a look at the sentence. */
 export const STEP_MS = 1350;
+/** What the button that plays shows, 12 by 12. */
+export const PLAY_SHAPE = 'M2 1l9 5-9 5z';
+export const PAUSE_SHAPE = 'M2 1h3v10H2zM7 1h3v10H7z';
 export const SPEEDS = [0.5, 1, 2, 4];
 /** @type {readonly Pace[]} */
 export const PACES = ['steps', 'time', 'compressed'];

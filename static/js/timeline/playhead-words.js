@@ -1,6 +1,7 @@
 /** Where the playhead rests, in the page's head and foot: the step, the time, and the links that lead on from it. */
 
 import { part } from '../shared/dom.js';
+import { grouped } from '../shared/numbers.js';
 import { when } from '../frame/words.js';
 
 /**
@@ -10,7 +11,7 @@ import { when } from '../frame/words.js';
  * @param {number} sequence
  */
 export const placeWords = (number, sequence) =>
-  number === null ? `entry ${sequence.toLocaleString('en')}` : `step ${number.toLocaleString('en')}`;
+  number === null ? `entry ${grouped(sequence)}` : `step ${grouped(number)}`;
 
 /**
  * @param {import('./timeline.js').Rest} rest
@@ -21,8 +22,8 @@ export function showPlayhead(rest, timeline, { start_ms, timelineId }) {
   const { number, count } = timeline;
   const counted = number !== null && count !== null;
   part('step-unit').textContent = counted ? 'step' : 'entry';
-  part('step').textContent = (counted ? number : rest.sequence).toLocaleString('en');
-  part('steps').textContent = (counted ? count : timeline.last).toLocaleString('en');
+  part('step').textContent = grouped(counted ? number : rest.sequence);
+  part('steps').textContent = grouped(counted ? count : timeline.last);
   part('time').textContent = when(rest.moment?.at_ms ?? rest.frame.at_ms, start_ms);
   part('board').dataset.sequence = String(rest.sequence);
   for (const page of ['laboratory', 'rehearsal']) {

@@ -7,11 +7,11 @@
 
 import { committedTrack, rises } from '../frame/committed.js';
 import { s, text } from '../shared/dom.js';
+import { columnOf } from '../frame/view.js';
 
 const PARTITION_HUES = ['4', '3', '5', '0', '1', '2'];
 /** @param {string} key */
-export const partitionHue = (key) =>
-  PARTITION_HUES[Number(key.slice(key.lastIndexOf('-') + 1)) % PARTITION_HUES.length];
+export const partitionHue = (key) => PARTITION_HUES[columnOf(key).partition % PARTITION_HUES.length];
 
 /**
  * A span of ownership in the track of a member, and its name where there is room.

@@ -5,6 +5,8 @@
  * @typedef {{span: Span, row: number}} Placed
  */
 
+import { append } from '../shared/lists.js';
+
 /** More rows than this in one track are merged: the band then shows that the member owns something. */
 export const ROWS_MOST = 12;
 
@@ -18,11 +20,7 @@ export const ROWS_MOST = 12;
 export function pack(spans) {
   /** @type {Map<string, Span[]>} */
   const byKey = new Map();
-  for (const span of spans) {
-    const list = byKey.get(span.key);
-    if (list) list.push(span);
-    else byKey.set(span.key, [span]);
-  }
+  for (const span of spans) append(byKey, span.key, span);
   const keys = [...byKey.keys()].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   /** @type {Span[][]} */
   const rows = [];

@@ -13,6 +13,7 @@
 
 import { s, sized, text } from '../shared/dom.js';
 import { onTextSize, textSize } from '../shared/text-size.js';
+import { append } from '../shared/lists.js';
 import { placeWords } from './playhead-words.js';
 import { isClassic } from '../frame/view.js';
 import { epochLines, stateBars } from './epochs.js';
@@ -255,12 +256,7 @@ export class TimelineView {
     const nodes = [];
     /** @type {Map<string, Span[]>} */
     const byLane = new Map();
-    for (const span of this.spans.spans) {
-      if (!at.shows(span.from, span.to)) continue;
-      const list = byLane.get(span.lane);
-      if (list) list.push(span);
-      else byLane.set(span.lane, [span]);
-    }
+    for (const span of this.spans.spans) if (at.shows(span.from, span.to)) append(byLane, span.lane, span);
     const lanes = this.cast.lanes;
     const busy = (/** @type {string} */ lane) => (byLane.get(lane) ?? []).length;
     const chosen =

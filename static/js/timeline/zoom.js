@@ -7,8 +7,9 @@
  */
 
 import { h } from '../shared/dom.js';
-import { Fingers } from '../shared/pinch.js';
+import { Fingers, onWheel } from '../shared/pinch.js';
 import { rem, textSize } from '../shared/text-size.js';
+import { counted } from '../shared/numbers.js';
 import { leftOf } from './view.js';
 import { RIGHT } from './scale.js';
 import { countUpTo } from './timeline.js';
@@ -18,7 +19,6 @@ export const SHOWN_MOST = 400;
 /** Less is not zoomed into: there is nothing between steps to see. */
 const STEPS_LEAST = 3;
 const MS_LEAST = 20;
-const WHEEL = 1.0018;
 /** One press of a key or button: a zoom, and a share of the window. */
 const ZOOM = 0.6;
 const PAN = 0.3;
@@ -238,7 +238,7 @@ export class Zooming {
     this.band.style.width = rem(Math.max(2, end - x));
     const steps = last - first + 1;
     const seconds = ((play.steps[last]?.at_ms ?? 0) - (play.steps[first]?.at_ms ?? 0)) / 1000;
-    this.label.textContent = `${seconds.toFixed(1)} s, ${steps} ${steps === 1 ? 'event' : 'events'}`;
+    this.label.textContent = `${seconds.toFixed(1)} s, ${counted(steps, 'event')}`;
   }
 
   /** @param {{clientX: number}} event in pixels of the drawing */
@@ -296,17 +296,7 @@ export class Zooming {
         this.onRange(this.range);
       });
     }
-    root.addEventListener(
-      'wheel',
-      (event) => {
-        if (event.ctrlKey || event.metaKey) this.zoom(WHEEL ** event.deltaY, this.#share(this.#x(event)));
-        else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-          this.pan((event.deltaX || event.deltaY) / 1000);
-        else return;
-        event.preventDefault();
-      },
-      { passive: false },
-    );
+    onWheel(root, { zoom: (by, event) => this.zoom(by, this.#share(this.#x(event))), pan: (by) => this.pan(by) });
   }
 
   /** What a key or its button does. @param {string} key @returns {boolean} whether it does anything */

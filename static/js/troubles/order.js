@@ -6,6 +6,8 @@
  * @typedef {import('./types').Narrowed} Narrowed
  */
 
+import { counted } from '../shared/numbers.js';
+
 /** @type {{[sort in Narrowed['sort']]: (one: TroubleRow, other: TroubleRow) => number}} */
 const ORDERS = {
   // As the server has them: by severity, then what is still so, then by harm.
@@ -100,11 +102,11 @@ export function summed({ rows, causes }) {
   const clauses = [
     troubled.length
       ? `${troubled.length} of ${rows.length} groups ${troubled.length === 1 ? 'is' : 'are'} in trouble`
-      : `Nothing wrong in ${rows.length} ${rows.length === 1 ? 'group' : 'groups'}`,
+      : `Nothing wrong in ${counted(rows.length, 'group')}`,
   ];
   if (still.length && still.length <= 2)
     clauses.push(`${still.map(({ group }) => group).join(' and ')} still ${still.length === 1 ? 'is' : 'are'}`);
   else if (still.length) clauses.push(`${still.length} still are`);
-  if (causes.length) clauses.push(`${causes.length} ${causes.length === 1 ? 'cause' : 'causes'} shared by many groups`);
+  if (causes.length) clauses.push(`${counted(causes.length, 'cause')} shared by many groups`);
   return `${clauses.join('; ')}.`;
 }

@@ -5,10 +5,11 @@
  * @typedef {import('./types').Table} Table
  */
 
-import { duration, plural, releasesText, shownName } from '../frame/words.js';
+import { duration, releasesText, shownName } from '../frame/words.js';
 import { isSeen, stateWords } from '../live/groups.js';
 import { h, s } from '../shared/dom.js';
 import { clock, day } from '../shared/times.js';
+import { counted, grouped } from '../shared/numbers.js';
 import { keyOf } from './order.js';
 
 const CELL = 6;
@@ -62,7 +63,7 @@ export function troubleRow(row, table, top) {
     h(
       'span.c',
       { role: 'cell', title: causes },
-      row.causes.length ? plural(row.causes.length, 'shared') : h('span.sr', 'none'),
+      row.causes.length ? counted(row.causes.length, 'shared') : h('span.sr', 'none'),
     ),
     h(
       'span.w.num',
@@ -70,7 +71,7 @@ export function troubleRow(row, table, top) {
       row.worst_ms ? h('b', duration(row.worst_ms)) : h('span', '–'),
       h('span.quiet', { title: row.worst_member }, row.worst_member),
     ),
-    h('span.r.num', { role: 'cell' }, row.per_hour === null ? '–' : row.per_hour.toLocaleString('en-US')),
+    h('span.r.num', { role: 'cell' }, row.per_hour === null ? '–' : grouped(row.per_hour)),
     h('span.st', { role: 'cell' }, strip(row, table)),
   );
 }
@@ -80,9 +81,9 @@ function liveCell(group) {
   const { state, members, behind, lag, lag_ms, lag_is_least, lost_records, lost_partition } = group;
   const age = lag && lag_ms ? `, ${lag_is_least ? 'at least ' : ''}${duration(lag_ms)}` : '';
   const facts = [
-    members === null ? '' : plural(members, 'member') + (behind ? `, ${behind} behind` : ''),
-    lost_records ? `${plural(lost_records, 'record')} deleted unread (${lost_partition})` : '',
-    lag ? `lag ${lag.toLocaleString('en-US')}${age}` : '',
+    members === null ? '' : counted(members, 'member') + (behind ? `, ${behind} behind` : ''),
+    lost_records ? `${counted(lost_records, 'record')} deleted unread (${lost_partition})` : '',
+    lag ? `lag ${grouped(lag)}${age}` : '',
   ];
   const words = stateWords(group);
   return [
@@ -107,7 +108,7 @@ function said(row) {
 /** @param {TroubleRow} row @param {Table} table */
 function strip(row, { cells, causes }) {
   const unread = row.strip.filter((cell) => cell.unread).length;
-  const label = `${plural(row.rebalances, 'rebalance')}${unread ? `, partitions unassigned for over 10 s in ${plural(unread, 'stretch', 'stretches')}` : ''}`;
+  const label = `${counted(row.rebalances, 'rebalance')}${unread ? `, partitions unassigned for over 10 s in ${counted(unread, 'stretch', 'stretches')}` : ''}`;
   return s(
     'svg',
     {
@@ -146,7 +147,7 @@ export function axis(table, sum) {
         viewBox: `0 0 ${cells * CELL} ${SUM_HEIGHT}`,
         preserveAspectRatio: 'none',
         role: 'img',
-        'aria-label': `${plural(
+        'aria-label': `${counted(
           sum.reduce((all, each) => all + each, 0),
           'rebalance',
         )} of all groups that are listed, at most ${most} in one cell`,

@@ -5,11 +5,11 @@
  * @typedef {import('./types').Narrowed} Narrowed
  */
 
-import { plural } from '../frame/words.js';
 import { h, part } from '../shared/dom.js';
 import { isWithin, onWithin } from '../shared/text-size.js';
 import { onZone, showSwitch, stretch } from '../shared/times.js';
 import { VirtualList } from '../shared/virtual-list.js';
+import { counted } from '../shared/numbers.js';
 import { keyOf, narrowedRows, once, summed, sums } from './order.js';
 import { axis, troubleRow } from './rows.js';
 
@@ -70,10 +70,10 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
     for (const head of heads) head.parentElement?.setAttribute('aria-sort', sortOf(head.dataset.sort));
     part('troubles-axis').replaceChildren(...axis(table, sums(shown, table.cells)));
     part('troubles-count').textContent =
-      `${plural(shown.length, 'group')} of ${table.matching}` +
+      `${counted(shown.length, 'group')} of ${table.matching}` +
       (table.from_ms !== null && table.to_ms !== null ? `, ${stretch(table.from_ms, table.to_ms)}` : '') +
       (table.older
-        ? `. ${plural(table.older, 'group')} of an earlier release ${table.older === 1 ? 'is' : 'are'} ranked by the headline alone until analysed again`
+        ? `. ${counted(table.older, 'group')} of an earlier release ${table.older === 1 ? 'is' : 'are'} ranked by the headline alone until analysed again`
         : '');
     part('troubles-none').hidden = shown.length > 0;
     part('troubles-none').replaceChildren(
