@@ -45,10 +45,10 @@ export async function fetchBehind(timeline, redraw) {
  * @param {Omit<ConstructorParameters<typeof Feed>[0], 'last' | 'append' | 'onLink'> & {timeline: Timeline, onTail: () => void,
  *   onLink: (link: Link, hurry: () => void) => void}} parts `onTail`: entries were added
  */
-export function connect({ timeline, onTail, onLink, ...heard }) {
+export function connect({ timeline, onTail, onLink, ...options }) {
   const hurry = () => feed.hurry();
   const feed = new Feed({
-    ...heard,
+    ...options,
     last: () => timeline.last,
     append: (delta) => {
       const taken = timeline.append(delta);
