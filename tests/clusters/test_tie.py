@@ -19,6 +19,7 @@ from tests.clusters.watched import Watch, until
 pytestmark = [pytest.mark.broker, pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 TIED, TWO_TWO, TWO_ONE = "tied", "two-two", "two-one"
+TIED_RDKAFKA = "tied-rdkafka"
 MORE_EPOCHS = 5
 """The tied group has as many more before the others are found silent."""
 
@@ -88,19 +89,21 @@ def test_a_tie_of_assignors_is_an_alert_on_4_4_and_a_majority_two_of_each_and_4_
         for node, group, assignors in quiet:
             stack.enter_context(members(node, group, assignors, "rdkafka"))
         first, second = stack.enter_context(members(new, TIED, "ru", "java"))
+        stack.enter_context(members(new, TIED_RDKAFKA, "ru", "rdkafka"))
         at_rest = {}
         for cluster, (node, group, assignors) in zip((followed, followed, older), quiet, strict=True):
             until(lambda on=cluster, name=group, asked=assignors: rests(on, name, len(asked)))
             at_rest[group] = (node, epoch(node, group))
         for cluster in (followed, polled):
-            until(lambda on=cluster: Alert.objects.filter(cluster=on, group=TIED).exists())
+            for tied in (TIED, TIED_RDKAFKA):
+                until(lambda on=cluster, name=tied: Alert.objects.filter(cluster=on, group=name).exists())
         says = Alert.objects.get(cluster=followed, group=TIED).says.replace("\u202f", " ")
         assert says.startswith("tied: Rebalances without a cause: ")
         assert "tied-0 asks for range and tied-1 asks for uniform" in says
         assert "from Kafka 4.4 on heartbeats raise the epoch then" in says
         begun = epoch(new, TIED)
         until(lambda: epoch(new, TIED) >= begun + MORE_EPOCHS)
-        assert {alert.group for alert in Alert.objects.exclude(cluster=older)} == {TIED}
+        assert {alert.group for alert in Alert.objects.exclude(cluster=older)} == {TIED, TIED_RDKAFKA}
         assert not Alert.objects.filter(cluster=older).exists()
         assert {group: epoch(node, group) for group, (node, _) in at_rest.items()} == {
             group: at for group, (_, at) in at_rest.items()
