@@ -80,3 +80,31 @@ test('members are the same by name, and a difference names both sides', () => {
   assert.equal(differenceWords(differences(other, one), 1), 'Not as 1: A is a member; foo-0 is read by A, not B');
   assert.equal(differenceWords(differences(one, one), 1), 'As 1');
 });
+
+test('wherever the playhead of random runs stops, each board shows the frame that a search from the beginning finds', () => {
+  let state = 7;
+  const random = (/** @type {number} */ below) => (state = (state * 48_271) % 2_147_483_647) % below;
+  const made = () => {
+    let [at_ms, epoch] = [random(50), 1];
+    const begin_ms = at_ms;
+    const some = Array.from({ length: 1 + random(30) }, () => {
+      at_ms += random(20);
+      epoch += random(3) === 0 ? 1 : 0;
+      return seen(at_ms, epoch, {});
+    });
+    return { begin_ms, name, seen: some };
+  };
+  for (let round = 0; round < 200; round += 1) {
+    const some = [made(), made(), made()];
+    for (const { at, places } of stopsOf('time', some))
+      some.forEach(({ seen: all, begin_ms }, run) => {
+        const found = all.findLastIndex(({ at_ms }) => at_ms - begin_ms <= at);
+        assert.equal(places[run], Math.max(0, found));
+      });
+    for (const { at, places } of stopsOf('epoch', some))
+      some.forEach(({ seen: all }, run) => {
+        const found = all.findIndex(({ frame }) => frame.group_epoch >= at);
+        assert.equal(places[run], found < 0 ? all.length - 1 : found);
+      });
+  }
+});
