@@ -38,6 +38,7 @@ CALLED_BY_OTHERS = {
     "mozilla-django-oidc": {"get_or_create_user", "login_failure", "login_success", "verify_token"},
     "whitenoise": {"add_file_to_dictionary", "serve"},
     "urllib": {"redirect_request"},
+    "pytest": {"pytest_addoption"},
     "html.parser": {"handle_starttag", "handle_endtag", "handle_data"},
     "ASGI: the body of a request that the gate holds back": {"read_body"},
     "Spark's sources": {
