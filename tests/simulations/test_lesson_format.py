@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import pytest
@@ -12,11 +11,10 @@ from hypothesis import strategies as st
 from explorer.web.glossary import terms
 from simulations import courses
 from simulations.lessons.checking import problems
-from simulations.lessons.lesson_yaml import SHAPES, read_lesson
+from simulations.lessons.lesson_yaml import read_lesson
 from simulations.lessons.sheets import sheet_of
 from simulations.lessons.texts import read_text
 from simulations.world.scenario import ScenarioError
-from tests.house import ROOT
 from tests.simulations.test_lessons import NAMES, SOURCE
 from tests.tiers import examples
 
@@ -126,14 +124,6 @@ def test_every_answer_that_can_be_given_wrongly_is_explained(name: str) -> None:
     for beat in sheet_of(courses.load(name), SOURCE).sheet["beats"]:
         for option in (beat["ask"] or {"options": []})["options"]:
             assert option["right"] or option["why"], (name, option["key"])
-
-
-def test_a_place_can_name_every_shape_that_a_moment_has() -> None:
-    drafted = re.search(
-        r"SHAPES = new Set\((.*?)\);", (ROOT / "static/js/lesson/drafting.js").read_text(), re.DOTALL
-    )
-    assert drafted is not None
-    assert sorted(re.findall(r"'(\w+)'", drafted[1])) == sorted(SHAPES)
 
 
 # ---- whatever is written ----

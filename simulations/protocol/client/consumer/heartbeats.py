@@ -133,8 +133,8 @@ def _build(m: ClientState) -> Heartbeat:
     config, sent, subscription, current = m.config, m.sent, m.subscription, m.current
     version = PROPOSED_VERSION if config.is_proposed else RELEASED_VERSION
     joins = m.state is MemberState.JOINING
-    says_nothing = config.is_librdkafka and m.state is MemberState.LEAVING
-    if says_nothing or (not joins and sent.current is current and sent.subscription is subscription):
+    is_silent = config.is_librdkafka and m.state is MemberState.LEAVING
+    if is_silent or (not joins and sent.current is current and sent.subscription is subscription):
         # Nothing has changed, which is what most of them say.
         return Heartbeat(
             group_id=config.group_id,
