@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from groups.history.digests import values, window
 from groups.history.digests.digest_json import partition_answer
+from groups.history.entries import Entry, Kind
+from groups.history.evidence.not_read import not_read
 from groups.history.lag.cost import Course, Place, Rebalance, Stretch, Tenure
 from groups.models import Timeline
 from groups.storage.digests import Wanted
@@ -47,17 +49,22 @@ def courses_of(timeline: Timeline, first: int, last: int, known: Known) -> Cours
         topic["id"]: name for name, topic in (summary.get("topics") or {}).items() if topic.get("id")
     } | timeline.topic_names
     tenures, is_whole = _tenures(timeline, first, last, names)
-    silent = _silent(summary)
+    silent, end_ms = _silent(summary), max([summary.get("last_ms") or 0, *known.looks[-1:]])
+    unread: Mapping[Place, Sequence[Stretch]] = {}
+    if summary.get("consumption"):
+        lines = log_of(timeline).entries_between(1, last)
+        notes = (Entry.from_json(line) for line in lines if line["kind"] == Kind.NOTE)
+        unread = not_read(timeline.group, notes, end_ms)
     courses = {
         place: Course(
             tenures=tenures.get(place, ()),
             silent=silent.get(place, ()),
             ends=known.partitions.get(place),
             lags=known.lags.get(place, ()),
+            not_read=unread.get(place),
         )
-        for place in sorted(tenures.keys() | known.partitions.keys())
+        for place in sorted({*tenures, *known.partitions, *unread})
     }
-    end_ms = max([summary.get("last_ms") or 0, *known.looks[-1:]])
     starts = [one for one in summary.get("epochs") or () if one["sequence"] <= last]
     within = [one for one in starts if one["sequence"] >= first]
     begins = _begins(within, tenures)

@@ -2,7 +2,7 @@
 
 A rebalance begins with its epoch and lasts until the next one. Its costs:
 
-* partition-seconds unassigned (from the owners), and not read: with the time in which an owner was silent, which is inferred;
+* partition-seconds unassigned (from the owners), and not read: nobody fetched, where the log reports who does; else inferred, as unassigned or while the owner was silent;
 * records that waited: those that were written to a partition while nobody read it;
 * when the group had caught up: each partition that it touched lagged no more than in the minute before;
 * records read twice: a new owner begins at the committed offset, and its predecessor may have read further.
@@ -68,6 +68,7 @@ class Stretch(NamedTuple):
 class Course:
     """What is known of one partition: ``tenures`` by time, ``silent`` the times in which its owner was silent.
 
+    ``not_read``: when nobody fetched it; null where no log reports that, so that it is inferred.
     ``ends`` is null where no end offset is known; ``lags`` has one for each look of ``cost_of``.
     """
 
@@ -75,6 +76,7 @@ class Course:
     silent: Sequence[Stretch] = ()
     ends: PartitionEnds | None = None
     lags: Sequence[Lag] = ()
+    not_read: Sequence[Stretch] | None = None
 
 
 class Amount(NamedTuple):
@@ -141,11 +143,16 @@ def cost_of(
     unread: dict[Place, list[Stretch]] = {}
     silences: dict[Place, list[Stretch]] = {}
     for place, course in courses.items():
-        silent = _silent(course.silent, rebalance, settled_ms, counted_ms)
-        if rebalance.stops_all and not silent:
-            silent = _silent(_missed(course, rebalance.at_ms), rebalance, settled_ms, counted_ms)
+        if course.not_read is not None:
+            silent = unread[place] = _silent(
+                course.not_read, rebalance, settled_ms, counted_ms, is_reported=True
+            )
+        else:
+            silent = _silent(course.silent, rebalance, settled_ms, counted_ms)
+            if rebalance.stops_all and not silent:
+                silent = _silent(_missed(course, rebalance.at_ms), rebalance, settled_ms, counted_ms)
+            unread[place] = _merged([*_unassigned(course, rebalance), *silent])
         silences[place] = silent
-        unread[place] = _merged([*_unassigned(course, rebalance), *silent])
         since_ms = min([since_ms, *(one.from_ms for one in silent)])
     for place, course in courses.items():
         if not (changes[place] or unread[place] or rebalance.stops_all):
@@ -240,15 +247,22 @@ def _unassigned(course: Course, rebalance: Rebalance) -> list[Stretch]:
 
 
 def _silent(
-    silent: Iterable[Stretch], rebalance: Rebalance, settled_ms: int, counted_ms: int | None
+    silent: Iterable[Stretch],
+    rebalance: Rebalance,
+    settled_ms: int,
+    counted_ms: int | None,
+    *,
+    is_reported: bool = False,
 ) -> list[Stretch]:
     """Silences that lasted as it began, from their own beginning, and those that began before it had settled.
 
-    One that began before ``counted_ms`` counted for the rebalance before until this one began.
+    One that began before ``counted_ms`` counted for the rebalance before until this one began. A reported one that began later
+    counts, too, unless it lasts as the next one begins, for which it counts: the rows together have all of them.
     """
     found = []
     for from_ms, to_ms in silent:
-        if from_ms > settled_ms or to_ms < rebalance.at_ms:
+        ends_in_it = is_reported and (rebalance.is_last or to_ms < rebalance.until_ms)
+        if to_ms < rebalance.at_ms or (from_ms > settled_ms and not ends_in_it):
             continue
         begin = rebalance.at_ms if counted_ms is not None and from_ms <= counted_ms else from_ms
         piece = Stretch(begin, min(to_ms, rebalance.until_ms))

@@ -32,7 +32,12 @@ def cost_of_range(
 ) -> RangeCost:
     """Of the time ``between``; ``rebalances`` in order, ``looks`` as for ``cost_of``."""
     inside = {
-        place: replace(course, silent=_clipped(course.silent, between)) for place, course in courses.items()
+        place: replace(
+            course,
+            silent=_clipped(course.silent, between),
+            not_read=None if course.not_read is None else _clipped(course.not_read, between),
+        )
+        for place, course in courses.items()
     }
     cost, costs = None, []
     for piece in _pieces(rebalances, between):
