@@ -23,6 +23,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from groups import places, storage
+from groups.clusters.faults import ClusterError
 from groups.imports import topic_copy
 from groups.imports.receiving import Received
 from groups.jobs.announce import announce, import_group
@@ -38,6 +39,7 @@ from groups.shown import shown_name
 from groups.spark_ready import how_to_install, missing_packages
 from groups.storage import importing
 from groups.texts.end_offsets import EndOffsets
+from groups.watching.registry import NoSuchCluster
 
 children = WarmChildren("groups.pipeline.job")
 """One stays for the next import, with its Spark session if it has one."""
@@ -174,7 +176,7 @@ def perform(
         outcome = outcome or stopped
     except ChildKilled as error:
         outcome = outcome or (Import.Status.FAILED, why(error, "import"))
-    except (ChildFailed, storage.StorageError) as error:
+    except (ChildFailed, storage.StorageError, NoSuchCluster, ClusterError) as error:
         # What the child said itself is clearer than how it ended afterwards.
         outcome = outcome or (Import.Status.FAILED, str(error))
     except DatabaseError as error:

@@ -17,6 +17,7 @@ from explorer.pages.imports.uploading import safe_path
 from groups.cluster_models import Cluster
 from groups.imports import lifecycle, topic_copy
 from groups.models import Import, Timeline
+from groups.pipeline.reading import buckets
 from groups.pipeline.reading.buckets import CannotFetch, fetched
 from groups.watching.secrets import seal
 from tests.pipeline.segments import FOO, sample_group
@@ -101,11 +102,23 @@ def test_a_path_is_imported_where_the_operator_allowed_its_place(
             "http://bucket/logs",
         ),
     ]
+    (allowed / "loop").symlink_to(allowed / "loop")
+    settings.IMPORT_PREFIXES += ["s3://bucket/eu?region=eu"]
+    wrong += [
+        *(f"{allowed}/loop/../../secret", f"{allowed}/{'a/' * 3_000}", "s3://bucket/logs/a\nb"),
+        "s3://bucket/eu?region=eu/&endpoint_override=evil",
+    ]
     assert [post({"path": path}).status_code for path in wrong] == [400] * len(wrong)
+    by_form = [
+        Client().post("/import/", {"path": f"{place}/a\0b"}) for place in (allowed, "s3://bucket/logs")
+    ]
+    assert [answer.status_code for answer in by_form] == [400, 400]
     assert "From a place that this server reads" in Client().get("/import/").content.decode()
 
 
-def test_files_of_another_store_are_fetched_and_keep_the_folder_of_their_partition(tmp_path: Path) -> None:
+def test_files_of_another_store_are_fetched_and_keep_the_folder_of_their_partition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """``file://`` stands for a bucket: Arrow reads each store by its scheme."""
     pytest.importorskip("pyarrow")
     place = tmp_path / "bucket" / "__consumer_offsets-17"
@@ -118,7 +131,8 @@ def test_files_of_another_store_are_fetched_and_keep_the_folder_of_their_partiti
     assert [file.read_bytes() for file in Path(folder).iterdir()] == [b"x"]
     [file] = fetched([f"file://{place}/00000000000000000000.log"], into / "2")
     assert Path(file).read_bytes() == b"x"
-    for wrong in (f"file://{tmp_path}/nothing", "nope://x/y"):
+    monkeypatch.setattr(buckets, "FILES_MOST", 0)
+    for wrong in (f"file://{tmp_path}/nothing", "nope://x/y", f"file://{place}"):
         with pytest.raises(CannotFetch) as refused:
             fetched([wrong], into / "3")
         assert "\n" not in str(refused.value)
@@ -142,6 +156,24 @@ def test_a_cluster_that_cannot_be_reached_fails_its_import_in_one_line(
     assert (done.status, done.problem) == (Import.Status.FAILED, "127.0.0.1:1 does not answer.")
     assert asked == [("groups.archiving.job", {"bootstrap.servers": "127.0.0.1:1"}, True)]
     assert lifecycle.can_be_repeated(done)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda cluster: cluster.delete(), "There is no cluster 'c1'."),
+        (lambda cluster: None, "were encrypted with another key"),
+    ],
+)
+def test_a_cluster_that_is_removed_or_cannot_be_read_fails_its_import_at_once(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[Cluster], object], sentence: str
+) -> None:
+    cluster = Cluster.objects.create(id="c1", name="prod", sealed=b"of another key")
+    monkeypatch.setattr(lifecycle, "missing_packages", tuple)
+    found = post({"cluster": "c1"}).json()["id"]
+    change(cluster)
+    done = lifecycle.perform(found)
+    assert (done.status, sentence in done.problem) == (Import.Status.FAILED, True), done.problem
 
 
 def test_uploaded_files_keep_the_folders_that_tell_their_partitions(queued: Queued) -> None:

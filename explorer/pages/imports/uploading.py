@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -38,6 +39,9 @@ LOOSE_FILES = "upload"
 NAME_BYTES_MOST = 240
 """Bytes of a file's name: file systems take 255, which are 85 letters of Chinese."""
 
+PATH_LENGTH_MOST = 4_096
+"""Characters of a path that is imported: Linux takes no longer ones."""
+
 DEPTH_MOST = 2
 """Of a file's path its own name and its folder's are kept: Kafka's segments lie no deeper."""
 
@@ -72,7 +76,9 @@ def start_topic(cluster_id: str) -> Import:
 
 def start_path(path: str) -> Import:
     """Queues the import of what is under one of the places that the operator allows (``IMPORT_PREFIXES``)."""
-    if not any(_is_under(path, prefix) for prefix in settings.IMPORT_PREFIXES):
+    # What is no name of a file is none of a place: a control character, or one path too long for any store.
+    is_name = path.isprintable() and len(path) <= PATH_LENGTH_MOST
+    if not is_name or not any(_is_under(path, prefix) for prefix in settings.IMPORT_PREFIXES):
         allowed = ", ".join(settings.IMPORT_PREFIXES) or "none"
         raise BadRequest(
             f"{path[:200]!r} is under none of the places that this server may import from (IMPORT_PREFIXES): {allowed}.",
@@ -89,11 +95,16 @@ def _is_under(path: str, prefix: str) -> bool:
     (True, False, False)
     """
     if "://" not in prefix:
-        return "://" not in path and Path(path).resolve().is_relative_to(Path(prefix).resolve())
+        return "://" not in path and _real(path).is_relative_to(_real(prefix))
     rest = path.removeprefix(prefix.rstrip("/"))
     # A query would choose another server, and an escape another folder.
-    plain = not re.search(r"[?#%\\]", rest) and ".." not in rest.split("/")
+    plain = not re.search(r"[?&#%\\]", rest) and ".." not in rest.split("/")
     return plain and rest != path and rest[:1] in ("", "/")
+
+
+def _real(path: str) -> Path:
+    """As ``Path.resolve``, which a loop of links makes fail."""
+    return Path(os.path.realpath(path))
 
 
 def start_upload(

@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from groups.pipeline.reading.archives import UNPACKED_BYTES_MOST
+from groups.pipeline.reading.given_files import FILES_MOST
 from groups.spark_ready import how_to_install, missing_packages
 
 SCHEME: Final = "://"
@@ -40,6 +41,10 @@ def _fetch(uri: str, into: Path) -> str:
             files = [found]
         else:
             files = store.get_file_info(fs.FileSelector(path, recursive=True))
+        if len(files) > FILES_MOST:
+            raise CannotFetch(
+                f"{uri} has {len(files):,} files, more than the {FILES_MOST:,} of one import: name a part of it."
+            )
         size = sum(each.size or 0 for each in files)
         if size > UNPACKED_BYTES_MOST:
             raise CannotFetch(
