@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from groups.jobs.children import ChildFailed, ParentStops, run_child
 from groups.jobs.leases import Leases, Watch, end_of_lease
+from groups.packs.listed_summary import plain
 from groups.reserve import makes_room
 from simulations.models import LongQuestion
 
@@ -66,7 +67,7 @@ class LongQuestions(Generic[Q]):
             for message in run_child(self.child, question=question, cancelled=watch):
                 match message.pop("type"):
                     case "progress":
-                        self._held(question_id, **message, lease_until=end_of_lease())
+                        self._held(question_id, **plain(message), lease_until=end_of_lease())
                     case "error":
                         outcome = (Status.FAILED, str(message["message"]))
                     case "done":

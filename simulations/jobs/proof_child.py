@@ -27,6 +27,12 @@ from simulations.world.scenario import with_release
 EVERY_S: Final = 0.5
 """A page that shows the progress needs no more."""
 
+EXPLORED_S_MOST: Final = 15 * 60
+"""A scenario with many members has far fewer states in this time than are allowed; a worker is for everybody."""
+
+DIFFERENCES_MOST: Final = 1_000
+"""Differences that are listed; a page of each request of a day's log helps nobody."""
+
 PROBLEMS_MOST: Final = 20
 
 
@@ -38,10 +44,15 @@ def explored(question: dict[str, Any]) -> Mapping[str, object]:
     scenario = scenario_of(question["scenario"])
     if release := question.get("release"):
         scenario = with_release(scenario, release_of(release))
-    sent_s = time.monotonic()
+    began_s = sent_s = time.monotonic()
 
     def progress(states: int, transitions: int, depth: int) -> None:
         nonlocal sent_s
+        if time.monotonic() - began_s > EXPLORED_S_MOST:
+            raise Asked(
+                f"After {EXPLORED_S_MOST / 60:g} minutes there are {states:,} states and no end: take fewer members or faults, "
+                "or the command explore."
+            )
         if time.monotonic() - sent_s >= EVERY_S:
             sent_s = time.monotonic()
             say(type="progress", stage=f"{states:,} states, {transitions:,} transitions, depth {depth}")
@@ -77,7 +88,15 @@ def conforms(question: dict[str, Any]) -> Mapping[str, object]:
         raise Asked("There are no topics: add segments of __cluster_metadata.")
     say(type="progress", stage=f"Judges {len(files.requests):,} requests")
     result, _, _ = judged(files.requests, files.written, files.images, settings_of(settings))
-    return {**result, "problems": files.problems[:PROBLEMS_MOST]}
+    return bounded(result, files.problems[:PROBLEMS_MOST])
+
+
+def bounded(result: Mapping[str, Any], problems: list[str]) -> Mapping[str, object]:
+    """The report with its first differences; how many more there are is the last of its problems."""
+    differences = result["differences"]
+    if more := len(differences[DIFFERENCES_MOST:]):
+        problems = [*problems, f"{more:,} more differences are not listed: the command conform lists all."]
+    return {**result, "differences": differences[:DIFFERENCES_MOST], "problems": problems}
 
 
 def say(**message: object) -> None:

@@ -11,8 +11,9 @@ from django.test import Client
 from explorer.pages.proofs import starting
 from groups.imports import lifecycle
 from simulations import samples, small_scenarios
-from simulations.jobs import proof_runs
+from simulations.jobs import long_questions, proof_child, proof_runs
 from simulations.models import Proof
+from simulations.proof.exploration.actions import BUDGETS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -95,5 +96,32 @@ def test_a_proof_is_cancelled_and_what_is_none_has_a_sentence(client: Client, qu
         "scenario": "topics: {foo: {partitions: 1}}\nmembers: {A: {subscribe: [foo]}}\nscript: [{at: 1s, clock_jump: A, by: 1s}]\nuntil: 5s\n"
     }
     assert "is not explored" in asked(scripted, 400)["error"]["message"]
+    long = {"scenario": small_scenarios.text("client-side-one"), "losses": "9" * 5_000}
+    assert "losses must be" in asked(long, 400)["error"]["message"]
     assert client.post("/import/", {"conform": "upload"}).status_code == 400
     assert Proof.objects.count() == 1
+
+
+def test_a_name_with_a_character_that_no_database_keeps_loses_it_alone(
+    client: Client, queued: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request log may have any group's name; PostgreSQL refuses U+0000, and the proof would never end."""
+    said = [{"type": "progress", "answer": {"group": "a\0b"}}, {"type": "done"}]
+    monkeypatch.setattr(long_questions, "run_child", lambda *_, **__: iter(said))
+    client.post("/api/proofs", {"sample": "recorded-classic"}, content_type="application/json")
+    assert proof_runs.perform(queued[0]).answer == {"group": "a\u2400b"}
+
+
+def test_an_exploration_ends_with_a_sentence_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof_child, "EXPLORED_S_MOST", -1)
+    budgets = dict.fromkeys(BUDGETS, 0)
+    text = small_scenarios.text("client-side-one")
+    question = {"scenario": text, "semantics": "kip", "budgets": budgets, "unhurried": True, "states_most": 9}
+    with pytest.raises(proof_child.Asked, match="take fewer members or faults, or the command explore"):
+        proof_child.explored(question)
+
+
+def test_of_many_differences_the_first_are_listed_and_the_others_counted() -> None:
+    found: Any = proof_child.bounded({"differences": [*range(proof_child.DIFFERENCES_MOST + 2)]}, ["one"])
+    assert found["differences"] == [*range(proof_child.DIFFERENCES_MOST)]
+    assert found["problems"] == ["one", "2 more differences are not listed: the command conform lists all."]

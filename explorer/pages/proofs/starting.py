@@ -58,7 +58,7 @@ def start_exploration(given: Mapping[str, Any]) -> Proof:
 
 def _budget(given: object, name: str) -> int:
     text = str(given or 0)
-    if isinstance(given, bool) or not (text.isascii() and text.isdigit() and int(text) <= BUDGET_MOST):
+    if isinstance(given, bool) or text not in map(str, range(BUDGET_MOST + 1)):
         raise BadRequest(f"{name} must be a whole number from 0 to {BUDGET_MOST}.", field=name)
     return int(text)
 
