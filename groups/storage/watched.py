@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, TypedDict
 
 import orjson
 
 from groups.history.frames.changes import Change
 from groups.history.frames.shapes import Frame
-from groups.history.frames.watch import Step, course, parsed
+from groups.history.frames.watch import Step, WatchError, course, parsed
 from groups.models import Timeline
 from groups.storage.names import named_summary
 from groups.storage.timeline_reader import chunk_text, chunks, summary
@@ -20,6 +21,10 @@ CHUNKS_MOST: Final = 100
 
 STEPS_MOST: Final = 5_000
 """Steps of a watch expression that are kept, the newest."""
+
+
+WATCH_S_MOST: Final = 10.0
+"""Each entry of a group of 10,000 partitions takes ``unassigned`` 11 ms, and a hundred chunks have up to 100,000 entries."""
 
 
 class Watched(TypedDict):
@@ -41,7 +46,9 @@ def watched(timeline: Timeline, text: str) -> Watched:
     expression = parsed(text, [*names.values(), *names], known.get("topics") or ())
     steps: deque[Step] = deque(maxlen=STEPS_MOST)
     count = 0
-    for step in course(expression, newest_chunks(timeline), names):
+    end_s = time.monotonic() + WATCH_S_MOST
+    followed = ((frame, _in_time(changes, end_s)) for frame, changes in newest_chunks(timeline))
+    for step in course(expression, followed, names):
         steps.append(step)
         count += 1
     return {
@@ -52,6 +59,15 @@ def watched(timeline: Timeline, text: str) -> Watched:
         "first_ms": steps[0]["at_ms"] if steps else 0,
         "last_ms": known.get("last_ms") or 0,
     }
+
+
+def _in_time(changes: Iterable[Change], end_s: float) -> Iterator[Change]:
+    for change in changes:
+        if time.monotonic() > end_s:
+            raise WatchError(
+                f"This expression takes more than {WATCH_S_MOST:g} s along this log: its group is too large for it."
+            )
+        yield change
 
 
 def newest_chunks(timeline: Timeline) -> Iterator[tuple[Frame, list[Change]]]:

@@ -93,7 +93,7 @@ def parsed(text: str, names: Iterable[str], topics: Iterable[str]) -> Expression
 
 
 def course(
-    expression: Expression, chunks: Iterable[tuple[Frame, Sequence[Change]]], names: Mapping[str, str]
+    expression: Expression, chunks: Iterable[tuple[Frame, Iterable[Change]]], names: Mapping[str, str]
 ) -> Iterator[Step]:
     """A step for each entry that changes the value. A chunk is the frame before its first entry, and the changes that follow."""
     last: Step | None = None
