@@ -14,6 +14,7 @@ from itertools import accumulate, repeat
 from typing import Final
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -42,6 +43,8 @@ def pem_of(store: bytes, password: str, key_password: str | None = None) -> str:
         if "password" in str(error).lower():
             raise BadStore("cannot be opened: the password is wrong") from None
         raise BadStore("is neither PEM nor a PKCS12 or JKS store") from None
+    except UnsupportedAlgorithm as error:
+        raise BadStore(f"cannot be opened: {error}") from None
     certificates = [read.cert] if read.cert else []
     return _pem(read.key, (each.certificate for each in [*certificates, *read.additional_certs]))
 
@@ -65,7 +68,7 @@ def _pem_of_jks(store: bytes, password: str, key_password: str) -> str:
                 if version > 1:
                     _sized(file, ">H")  # the certificate's type, X.509
                 certificates.append(x509.load_der_x509_certificate(_sized(file, ">I")))
-    except (struct.error, ValueError, IndexError) as error:
+    except (struct.error, ValueError, IndexError, TypeError, UnsupportedAlgorithm) as error:
         raise error if isinstance(error, BadStore) else BadStore("cannot be read: it is damaged") from None
     return _pem(key, certificates)
 

@@ -301,9 +301,12 @@ def _sasl(properties: Mapping[str, str]) -> Sasl:
 
 
 def keeps_secret(url: str) -> bool:
-    """Whether nobody on the way reads what is sent there: by TLS, or within this machine."""
-    parts = urlsplit(url)
-    return bool(parts.hostname) and (
+    """Whether nobody on the way reads what is sent there: by TLS, or within this machine. An address with a password would be shown."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return bool(parts.hostname and parts.username is None) and (
         parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
     )
 
@@ -311,7 +314,7 @@ def keeps_secret(url: str) -> bool:
 def _token_endpoint(url: str, properties: Mapping[str, str], jaas: Mapping[str, str]) -> TokenEndpoint:
     if not keeps_secret(url.strip()):
         raise _wrong(
-            f"{TOKEN_URL}={url!r:.200} must begin with https:// (http:// to this machine alone): it is sent a secret."
+            f"{TOKEN_URL} must begin with https:// (http:// to this machine alone) and have no password in it: it is sent a secret."
         )
     client_id = properties.get(CLIENT_ID_OF_TOKEN) or jaas.get("clientId", "")
     secret = properties.get(CLIENT_SECRET) or jaas.get("clientSecret", "")

@@ -85,7 +85,7 @@ def _asked_for(endpoint: TokenEndpoint, ca: str | None, timeout_s: float) -> str
         raise ClusterError(
             Fault.TOKEN_REFUSED, f"The token endpoint {endpoint.url} answers {error.code}{why}."
         ) from None
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise ClusterError(
             Fault.SETTINGS,
             f"The token endpoint {endpoint.url} answers without an access_token: is it the address that ends in /token?",
@@ -104,7 +104,7 @@ def _reason(body: bytes) -> str:
     try:
         said = json.loads(body)
         return f": {str(said.get('error_description') or said['error'])[:200]}"
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return ""
 
 
