@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -24,11 +25,14 @@ from typing import Any, Final
 
 import pytest
 
-BEGIN_MOST_S: Final = 60.0
-"""How long the first news of the group may take once the block has ended: the program starts, and reads the log."""
+READ_MOST_S: Final = 60.0
+"""How long the log is read once the block has ended: the program starts; a group that still rebalances has no end."""
 
 QUIET_S: Final = 3.0
 """The log has been read where nothing more of the group comes for so long."""
+
+NAME_LENGTH_MOST: Final = 200
+"""Letters of a page's name, the last ones of the test's: file systems take 255 bytes."""
 
 OVER: Final = 1
 """Exit code of ``budget`` where a limit is exceeded."""
@@ -68,10 +72,12 @@ class Program:
         ):
             lines: queue.Queue[str] = queue.Queue()
             threading.Thread(target=_read, args=(watching, lines), daemon=True).start()
-            line, timeout_s = "", BEGIN_MOST_S
+            line, end_s = "", time.monotonic() + READ_MOST_S
             with contextlib.suppress(queue.Empty):
-                while more_of_it := lines.get(timeout=timeout_s):
-                    line, timeout_s = more_of_it, QUIET_S
+                while (left_s := end_s - time.monotonic()) > 0 and (
+                    more_of_it := lines.get(timeout=min(left_s, QUIET_S) if line else left_s)
+                ):
+                    line = more_of_it
             watching.send_signal(signal.SIGINT)
             watching.wait()
             errors.seek(0)
@@ -137,7 +143,7 @@ def rebalance_budget(
         timeline, problem = _rebalance_program.recorded(*server, "--group", group, "--follow")
         if timeline is None:
             pytest.fail(problem or f"The group {group!r} has no record on {bootstrap}.")
-        name = re.sub(r"[^\w.-]+", "-", request.node.nodeid)
+        name = re.sub(r"[^\w.-]+", "-", request.node.nodeid, flags=re.ASCII)[-NAME_LENGTH_MOST:]
         page = Path(pytestconfig.getoption("--rebalance-pages"), f"{name}.html")
         page.parent.mkdir(parents=True, exist_ok=True)
         asked = [f"--{limit.replace('_', '-')}={value}" for limit, value in limits.items()]
