@@ -32,6 +32,9 @@ LOG: Final = "log"
 
 POSITIONS: Final = "positions"
 
+TOPICS: Final = "topics.json"
+"""Names and partition counts by topic id, as ``import_log --topics`` takes them: newer records report ids alone."""
+
 
 class ArchiveError(Exception):
     """The folder is not what was written there; one sentence for the user."""

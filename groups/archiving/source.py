@@ -24,7 +24,7 @@ from pyspark.sql.datasource import (
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
 from groups.archiving.fetching import look, pieces
-from groups.archiving.segments import PartitionArchive, Piece, write_whole
+from groups.archiving.segments import TOPICS, PartitionArchive, Piece, write_whole
 from groups.clusters.settings import ClusterSettings
 from groups.history.following.topics import TopicFacts
 from groups.pipeline.reading.rows import arrow_schema
@@ -37,9 +37,6 @@ SINK: Final = "consumer_offsets_segments"
 
 ROW: Final = "partition int, start long, next long, data binary"
 """A fetch: ``segments.Piece`` and its partition."""
-
-TOPICS: Final = "topics.json"
-"""Names and partition counts by topic id, as ``import_log --topics`` takes them: newer records report ids alone."""
 
 Offsets = dict[str, int]
 """Where each partition is read to, by its number: what a checkpoint holds."""

@@ -18,7 +18,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from groups.clusters.faults import ClusterError, Fault
-from groups.clusters.key_stores import BadStore, pem_of
 from groups.clusters.sasl import MECHANISMS, OAUTHBEARER
 
 PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL = "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"
@@ -264,6 +263,9 @@ def _pem(properties: Mapping[str, str], store: str, inline: str, holds: str) -> 
     if b"-----BEGIN " in data:
         text = data.decode("utf-8", "replace")
     else:
+        # Loads ``cryptography``, which no other command needs: as few as read a store.
+        from groups.clusters.key_stores import BadStore, pem_of
+
         try:
             text = pem_of(
                 data, properties.get(f"{store}.password", ""), properties.get("ssl.key.password") or None

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from groups.archiving.segments import LOG
-from groups.archiving.source import TOPICS
+from groups.archiving.segments import LOG, TOPICS
 from groups.cluster_models import Cluster
 from groups.jobs.children import run_child
 from groups.watching import registry

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from groups.archiving.job import CHECKPOINT, alone, belongs, cause_of, copy
-from groups.archiving.segments import LOG, ArchiveError, positions
-from groups.archiving.source import TOPICS, sink_of, source_of
+from groups.archiving.segments import LOG, TOPICS, ArchiveError, positions
+from groups.archiving.source import sink_of, source_of
 from groups.child_side import Lines
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.settings import settings_of

@@ -16,6 +16,7 @@ from django.core.management import call_command
 from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 from tests.house import ROOT
+from tests.serving import environment_for
 
 TOP_LEVEL = {
     # as the design gives it
@@ -137,6 +138,19 @@ def test_migrations_are_complete_and_stand_in_one_line() -> None:
 def test_the_simulation_child_starts_without_django() -> None:
     code = "import sys, simulations.jobs.run; sys.exit('django' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_an_import_of_files_loads_neither_spark_nor_cryptography(tmp_path: Path) -> None:
+    """In the process of the command: they cost it a third of its memory."""
+    code = (
+        "import sys, django; django.setup(); from django.core.management import call_command;"
+        "call_command('import_log', 'groups/samples/orders-enrich/segments');"
+        "sys.exit(bool({'pyspark', 'cryptography'} & set(sys.modules)))"
+    )
+    environment = environment_for(tmp_path, DJANGO_SETTINGS_MODULE="explorer.settings")
+    assert (
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=False).returncode == 0
+    )
 
 
 def test_every_package_says_in_its_docstring_what_it_is_for() -> None:
