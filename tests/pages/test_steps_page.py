@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from explorer.pages.runs import starting
+from explorer.pages.timelines import steps
 from groups import storage
 from groups.wire.logs.batches import RecordBatch, read_batches
 from simulations.jobs import run_tasks
@@ -58,3 +59,14 @@ def test_the_records_of_a_run_are_downloaded_as_a_segment(
 def test_a_regular_expression_is_checked_on_the_page_of_bytes(client: Client) -> None:
     assert "It is valid." in client.get("/inspect", {"regex": "orders-.*"}).content.decode()
     assert "It is invalid: " in client.get("/inspect", {"regex": "orders-("}).content.decode()
+    long = client.get("/inspect", {"regex": "x{1,1000}" * 100}).content.decode()
+    assert "It has 900 characters; up to 200 are checked here" in long
+
+
+def test_steps_that_take_too_long_are_refused_in_one_line(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = run_of(monkeypatch, "kip848-basic", "kip")
+    monkeypatch.setattr(steps, "DESCRIBED_S_MOST", 0.0)
+    answer = client.get(f"/t/{run}/steps")
+    assert (answer.status_code, b"take more than 0 s" in answer.content) == (409, True)

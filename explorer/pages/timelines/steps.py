@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -22,6 +23,9 @@ from simulations.output import described_lines, segment
 
 ENTRIES_MOST: Final = 20_000
 """Entries of a run that are folded while the reader waits: some seconds. The command has no bound."""
+
+DESCRIBED_S_MOST: Final = 10.0
+"""Each step is described from all records before it: a thousand steps of a large group take minutes."""
 
 FORMATS: Final = ("html", "jsonl", "segment")
 
@@ -69,7 +73,14 @@ def _entries(timeline: Timeline) -> Iterator[Entry]:
 def _described(timeline: Timeline) -> Iterator[dict[str, Any]]:
     entries, scenario = _entries(timeline), scenario_of(timeline, timeline.group)
     assert scenario is not None, "a run has one"
-    return described_lines(entries, scenario, Semantics(timeline.semantics or Semantics.KAFKA))
+    end_s = time.monotonic() + DESCRIBED_S_MOST
+    for line in described_lines(entries, scenario, Semantics(timeline.semantics or Semantics.KAFKA)):
+        if time.monotonic() > end_s:
+            raise BadRequest(
+                f"The steps of this run take more than {DESCRIBED_S_MOST:g} s; use `manage.py simulate`.",
+                status=409,
+            )
+        yield line
 
 
 def _row(member: dict[str, Any]) -> dict[str, Any]:
