@@ -8,16 +8,18 @@ from typing import Final
 from simulations.fork.group_of_frame import name_of
 from simulations.protocol.assignors import SERVER_ASSIGNORS
 from simulations.protocol.assignors.classic.custom import CUSTOM_COOPERATIVE, CUSTOM_USER_DATA
-from simulations.protocol.assignors.classic.strategies import (
-    COOPERATIVE,
-    STRATEGIES,
-    SUPPORTS,
-    rebalance_protocol,
+from simulations.protocol.assignors.classic.strategies import EAGER, STRATEGIES
+from simulations.protocol.client.classic.releases import (
+    CLIENTS,
+    LIBRDKAFKA,
+    LIBRDKAFKA_ASSIGNORS,
+    RELEASES,
+    row_for,
 )
-from simulations.protocol.client.classic.releases import LIBRDKAFKA, RELEASES, row_for
 from simulations.protocol.coordinator.settings import MigrationPolicy
 from simulations.rehearsal.values import (
     CONSUMER,
+    COOPERATIVE,
     MEMBERS_MOST,
     NEW_BROKERS,
     NEWEST_BROKER,
@@ -33,13 +35,13 @@ from simulations.rehearsal.values import (
 )
 from simulations.rehearsal.versions import (
     CONSUMER_PROTOCOL_SINCE,
-    COOPERATIVE_SINCE,
     STATIC_SINCE,
     Version,
     broker_release,
     version_of,
 )
-from simulations.world.scenario.classic_members import CLASSIC, read_protocol
+from simulations.rehearsal.ways import today
+from simulations.world.scenario.classic_members import CLASSIC, check_assignors, read_protocol
 from simulations.world.scenario.errors import ScenarioError
 from simulations.world.scenario.nodes import Keys, Node, parse
 from simulations.world.scenario.topics import check_name, read_name, read_owned, read_topic_names
@@ -101,6 +103,12 @@ def _question(root: Node) -> Question:
     elif not any(member.is_classic for member in members):
         raise keys["members"].wrong(
             f"every member is of the consumer protocol: there is nothing to upgrade but the brokers (to: {NEW_BROKERS})"
+        )
+    stuck = [member.name for member in members if member.is_librdkafka and today(member).rebalance == EAGER]
+    if to == COOPERATIVE and stuck:
+        raise keys["to"].wrong(
+            f"{stuck[0]} is a client of librdkafka, which ends at its start with eager and cooperative assignors together: "
+            "no rolling bounce takes the group there, all its members have to stop"
         )
     modern = [member.name for member in members if not member.is_classic]
     if modern and brokers < CONSUMER_PROTOCOL_SINCE:
@@ -209,8 +217,8 @@ def _member(
     static: bool,
 ) -> GroupMember:
     protocol = read_protocol(keys, CLASSIC)
-    client = _version(keys, "client", NEWEST_CLIENT)
-    release = row_for(client)
+    client = LIBRDKAFKA.name if _is_librdkafka(keys) else _version(keys, "client", NEWEST_CLIENT)
+    release = row_for(client) if isinstance(client, Version) else client
     if release is None:
         raise keys["client"].wrong(
             f"client {client} is older than {next(iter(RELEASES))}, the oldest that brokers 4.0 and newer talk to "
@@ -218,7 +226,7 @@ def _member(
         )
     instance_id = keys.read("instance_id", lambda node: read_name(node, "an instance"), None)
     instance_id = instance_id or (name if static else None)
-    if instance_id is not None and client < STATIC_SINCE:
+    if instance_id is not None and not CLIENTS[release].static:
         raise keys.get("client", node).wrong(
             f"a client {client} knows no group.instance.id; that begins with {STATIC_SINCE}"
         )
@@ -228,7 +236,7 @@ def _member(
         protocol=protocol,
         client=str(client),
         release=release,
-        assignors=_assignors(keys.get("assignors"), client) if protocol == "classic" else (),
+        assignors=_assignors(keys.get("assignors"), release) if protocol == "classic" else (),
         remote_assignor=_remote_assignor(keys.get("remote_assignor"), protocol),
         instance_id=instance_id,
         session_timeout_ms=keys.integer("session_timeout_ms", 6_000, TIMEOUT_MOST_MS, 45_000),
@@ -263,23 +271,18 @@ def _check_brokers(node: Node, old: Version, new: Version) -> None:
         raise node.wrong(f"brokers {old} and {new} are both played as {after}: nothing changes for a group")
 
 
-def _assignors(node: Node | None, client: Version) -> tuple[str, ...]:
+def _is_librdkafka(keys: Keys) -> bool:
+    return "client" in keys and keys["client"].text() == LIBRDKAFKA.name
+
+
+def _assignors(node: Node | None, release: str) -> tuple[str, ...]:
     if node is None:
-        return ("range", "cooperative-sticky") if client >= Version(3, 0) else ("range",)
-    chosen = tuple(dict.fromkeys(map(_assignor, node.each())))
-    if not chosen:
-        raise node.wrong("a member lists at least one assignor")
-    if client < COOPERATIVE_SINCE:
-        unknown = [name for name in chosen if COOPERATIVE in SUPPORTS[name] and name != "stream"]
-        if unknown:
-            raise node.wrong(
-                f"a client {client} does not know {unknown[0]}; that begins with {COOPERATIVE_SINCE}"
-            )
-    if rebalance_protocol(chosen) is None:
-        raise node.wrong(
-            f"no rebalance protocol is supported by all of {', '.join(chosen)}: no client starts so"
-        )
-    return chosen
+        if release == LIBRDKAFKA.name:
+            return LIBRDKAFKA_ASSIGNORS[:2]
+        return ("range", "cooperative-sticky") if version_of(release) >= Version(3, 0) else ("range",)
+    chosen = {_assignor(item): item for item in node.each()}
+    check_assignors(node, chosen, release)
+    return tuple(chosen)
 
 
 def _assignor(node: Node) -> str:
@@ -311,10 +314,5 @@ def _version(keys: Keys, key: str, usual: str) -> Version:
     try:
         return version_of(keys[key].text())
     except ValueError:
-        if keys[key].text() == LIBRDKAFKA.name:
-            raise keys[key].wrong(
-                "a rehearsal plays Java clients; librdkafka ends at its start with eager and cooperative assignors together, "
-                "so all its members stop on the way from the ones to the others"
-            ) from None
         what = "client" if "client" in key else "broker"
         raise keys[key].expected(f"the release of a {what}, such as 3.8") from None

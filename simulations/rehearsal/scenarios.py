@@ -145,9 +145,10 @@ def _member(member: GroupMember) -> ScenarioMember:
         known["instance_id"] = member.instance_id
     if member.remote_assignor is not None:
         known["assignor"] = member.remote_assignor
+    if member.is_classic or member.is_librdkafka:
+        known["client"] = member.release
     if member.is_classic:
         known |= {
-            "client": member.release,
             "assignors": list(member.assignors),
             "session_timeout_ms": member.session_timeout_ms,
             "heartbeat_interval_ms": min(3_000, member.session_timeout_ms // 3),

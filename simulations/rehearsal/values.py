@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from groups.releases import NEWEST, Release
+from simulations.protocol.client.classic.releases import LIBRDKAFKA
 from simulations.protocol.coordinator.settings import MigrationPolicy
 from simulations.rehearsal.versions import CONSUMER_PROTOCOL_SINCE, broker_release, version_of
 
@@ -46,8 +47,8 @@ class RehearsalError(ValueError):
 class GroupMember:
     """A member as it runs today.
 
-    ``client`` is the release of its Java client as its team calls it (``3.8``), ``release`` the row of the simulator's table that
-    means it. ``assignors`` is ``partition.assignment.strategy``, of the classic protocol; ``remote_assignor`` is
+    ``client`` is the release of its Java client as its team calls it (``3.8``), or ``librdkafka``; ``release`` the row of the
+    simulator's table that means it. ``assignors`` is ``partition.assignment.strategy``, of the classic protocol; ``remote_assignor`` is
     ``group.remote.assignor``, of the consumer protocol.
     """
 
@@ -65,6 +66,10 @@ class GroupMember:
     @property
     def is_classic(self) -> bool:
         return self.protocol == "classic"
+
+    @property
+    def is_librdkafka(self) -> bool:
+        return self.release == LIBRDKAFKA.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,9 +23,6 @@ class Version(NamedTuple):
 STATIC_SINCE: Final = Version(2, 3)
 """``group.instance.id`` (KIP-345)"""
 
-COOPERATIVE_SINCE: Final = Version(2, 4)
-"""KIP-429"""
-
 CONSUMER_PROTOCOL_SINCE: Final = Version(4, 0)
 """The consumer protocol is for production, on brokers and in the Java client; 3.7 and 3.8 had it as a preview."""
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groups.releases import EARLIER
+from groups.wire.embedded.user_data import COOPERATIVE_STICKY
 from simulations.protocol.assignors.classic.custom import CUSTOM_COOPERATIVE, CUSTOM_USER_DATA, STREAM
+from simulations.protocol.client.classic.releases import CLIENTS
 from simulations.protocol.coordinator.settings import MigrationPolicy, Settings
 from simulations.rehearsal.broker_warnings import broker_warnings, tie_warnings
 from simulations.rehearsal.values import CONSUMER, NEW_BROKERS, Question
-from simulations.rehearsal.versions import CONSUMER_PROTOCOL_SINCE, COOPERATIVE_SINCE, version_of
+from simulations.rehearsal.versions import CONSUMER_PROTOCOL_SINCE, version_of
 from simulations.rehearsal.warned import Level, Warned, names_of, warned
 
 
@@ -38,6 +40,7 @@ def _to_consumer(question: Question) -> Iterator[Warned]:
         )
     yield from _policy(question)
     yield from _custom(question)
+    yield from _librdkafka(question)
     strategies = {name for member in question.classic for name in member.assignors}
     if STREAM in strategies:
         yield warned(
@@ -157,8 +160,33 @@ def _custom(question: Question) -> Iterator[Warned]:
         )
 
 
+def _librdkafka(question: Question) -> Iterator[Warned]:
+    clients = [member for member in question.classic if member.is_librdkafka]
+    if clients:
+        yield warned(
+            "librdkafka",
+            Level.WARNING,
+            f"{names_of(member.name for member in clients)} are clients of librdkafka, which have the consumer protocol for production "
+            "from 2.12 on. With group.protocol=consumer they do not start where group.protocol.type is set, either; on the way back not "
+            "where eager and cooperative assignors are listed together.",
+            "Take group.protocol.type out in the same bounce, and go back to the list of before.",
+            "measured on 2.16; confluentinc/librdkafka#4368",
+        )
+    sticky = [member.name for member in clients if COOPERATIVE_STICKY in member.assignors]
+    if sticky:
+        yield warned(
+            "librdkafka-user-data",
+            Level.STOPS,
+            f"{names_of(sticky)}: librdkafka's {COOPERATIVE_STICKY} puts user data into the assignments that it makes as a leader, from the "
+            "group's second generation on (of static members that form anew here there is only the first). The coordinator would lose "
+            "them, and answers GROUP_ID_NOT_FOUND.",
+            "Stop all members, start them with group.protocol=consumer: an empty group is converted whatever its assignments were.",
+            f"measured on 2.16 and a {EARLIER} broker; GroupMetadataManager.validateOnlineUpgrade",
+        )
+
+
 def _to_cooperative(question: Question) -> Iterator[Warned]:
-    old = [member.name for member in question.classic if version_of(member.client) < COOPERATIVE_SINCE]
+    old = [member.name for member in question.classic if not CLIENTS[member.release].cooperative]
     if old:
         yield warned(
             "old-clients",

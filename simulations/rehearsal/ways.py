@@ -14,9 +14,9 @@ from groups.releases import Release
 from groups.wire.embedded.user_data import COOPERATIVE_STICKY
 from simulations.protocol.assignors.classic.custom import STREAM
 from simulations.protocol.assignors.classic.strategies import COOPERATIVE, EAGER, rebalance_protocol
-from simulations.protocol.client.classic.releases import RELEASES, row_for
+from simulations.protocol.client.classic.releases import CLIENTS, row_for
 from simulations.rehearsal.values import CONSUMER, NEW_BROKERS, NEWEST_BROKER, GroupMember, Question
-from simulations.rehearsal.versions import COOPERATIVE_SINCE, version_of
+from simulations.rehearsal.versions import version_of
 from simulations.world.scenario.brokers import ALL_BROKERS, BROKERS
 
 
@@ -43,7 +43,7 @@ class Settings:
         """``EAGER`` or ``COOPERATIVE``; ``None`` of the consumer protocol, where nobody chooses."""
         if self.protocol == CONSUMER:
             return None
-        if self.upgrade_from or not RELEASES[self.release].cooperative:
+        if self.upgrade_from or not CLIENTS[self.release].cooperative:
             return EAGER
         return rebalance_protocol(self.assignors)
 
@@ -182,7 +182,7 @@ def today(member: GroupMember) -> Settings:
 
 def _planned(question: Question) -> tuple[Bounce, ...]:
     if question.to == CONSUMER:
-        return _round(question, {member.name: _consumer(question) for member in question.classic}, 1)
+        return _round(question, {member.name: _consumer(question, member) for member in question.classic}, 1)
     first: dict[str, Settings] = {}
     second: dict[str, Settings] = {}
     for member in question.classic:
@@ -198,7 +198,7 @@ def _planned(question: Question) -> tuple[Bounce, ...]:
 
 def _hasty(question: Question) -> tuple[Bounce, ...]:
     if question.to == CONSUMER:
-        wanted = {member.name: _consumer(question) for member in question.classic}
+        wanted = {member.name: _consumer(question, member) for member in question.classic}
         return (Bounce(members=tuple(wanted), settings=wanted, round=1),)
     directly = {}
     for member in question.classic:
@@ -238,7 +238,10 @@ def _round(question: Question, wanted: Mapping[str, Settings], number: int) -> t
     )
 
 
-def _consumer(question: Question) -> Settings:
+def _consumer(question: Question, member: GroupMember) -> Settings:
+    """librdkafka stays what it is: it has one version here."""
+    if member.is_librdkafka:
+        return Settings(protocol=CONSUMER, client=member.client, release=member.release)
     version = version_of(question.new_client)
     return Settings(
         protocol=CONSUMER, client=question.new_client, release=row_for(version) or question.new_client
@@ -247,7 +250,7 @@ def _consumer(question: Question) -> Settings:
 
 def _with_both(question: Question, now: Settings) -> Settings:
     """After the first bounce: the new code, with the new assignor in addition to the old ones; Streams with ``upgrade.from``."""
-    if now.rebalance == COOPERATIVE and version_of(now.client) >= COOPERATIVE_SINCE:
+    if now.rebalance == COOPERATIVE:
         return now
     newer = now
     if version_of(now.client) < version_of(question.new_client):

@@ -187,6 +187,16 @@ def test_a_member_that_is_moved_to_the_consumer_protocol_stays_a_client_of_librd
     assert first["subscribedTopicRegex"] == ""
 
 
+def test_an_expression_is_sent_in_parentheses_also_the_one_that_it_changes_to() -> None:
+    changed = CONSUMERS.replace("A: {subscribe: [foo]", "A: {regex: '^f'").replace(
+        "{at: 40s, leave: A}", "{at: 40s, subscribe: A, regex: '^fo'}"
+    )
+    log = entries(changed)
+    sent = [each["subscribedTopicRegex"] for each in heartbeats(log, "A") if each.get("subscribedTopicRegex")]
+    assert list(dict.fromkeys(sent)) == ["(^f)", "(^fo)"]
+    assert violations(log) == []
+
+
 def test_a_client_of_the_consumer_protocol_that_there_is_not_is_one_line() -> None:
     with pytest.raises(ScenarioError, match="unknown client of the consumer protocol"):
         load(CONSUMERS.replace("client: librdkafka, auto", "client: '2.4', auto"))

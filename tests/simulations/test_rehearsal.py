@@ -190,6 +190,11 @@ def test_with_the_policy_upgrade_there_is_no_way_back_to_a_classic_group() -> No
         ({"migration_policy": "downgrade"}, "policy", "GROUP_ID_NOT_FOUND"),
         ({"assignors": ["custom-user-data"]}, "user-data", "GROUP_ID_NOT_FOUND"),
         ({"assignors": ["stream"]}, "streams", "GROUP_ID_NOT_FOUND"),
+        (
+            {"client": "librdkafka", "assignors": ["cooperative-sticky"]},
+            "librdkafka-user-data",
+            "GROUP_ID_NOT_FOUND",
+        ),
     ],
 )
 def test_what_is_said_to_stop_an_upgrade_stops_it(changes: dict[str, Any], code: str, error: str) -> None:
@@ -240,6 +245,29 @@ def test_brokers_that_do_not_serve_the_consumer_protocol_have_no_member_of_it() 
         RehearsalError, match=r"brokers 3\.9 serve no member of the consumer protocol, and b is one"
     ):
         rehearsed(brokers="3.9", members={"a": {}, "b": {"protocol": "consumer"}})
+
+
+def test_eager_clients_of_librdkafka_are_upgraded_and_stay_clients_of_librdkafka() -> None:
+    sheet = rehearsed(client="librdkafka", members={"a": {}, "b": {"client": "3.8"}, "c": {}})
+    assert codes(sheet, "stops") == set()
+    assert "librdkafka" in codes(sheet, "warning")
+    planned, back = way(sheet, "planned"), way(sheet, "back")
+    assert (planned["outcome"], back["outcome"]) == ("done", "done")
+    assert [member["client"] for member in planned["stages"][-1]["members"]] == [
+        "librdkafka",
+        "4.3",
+        "librdkafka",
+    ]
+    scenario, _ = scenario_for(question(sheet), WayName.PLANNED)
+    expressions = {
+        entry.actor: entry.payload["body"].get("subscribedTopicRegex")
+        for entry in run(load(scenario, "x"))
+        if entry.payload.get("api") == "ConsumerGroupHeartbeat"
+        and entry.payload["body"].get("memberEpoch") == 0
+    }
+    assert expressions == {"a~2": "", "b~2": None, "c~2": ""}, "what a join of each client sends"
+    assert back["stages"][-1]["members"][0]["assignors"] == ["range"]
+    assert answer(question(sheet)) == sheet
 
 
 def test_a_class_of_ones_own_without_user_data_is_converted() -> None:

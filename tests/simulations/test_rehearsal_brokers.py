@@ -40,6 +40,18 @@ def rising(sheet: WaySheet) -> list[str]:
     ]
 
 
+def test_a_tie_of_librdkafka_members_begins_and_ends_with_the_releases_that_one_of_java_does() -> None:
+    java = rehearsed("range", "uniform")
+    members = {
+        name: {"protocol": "consumer", "client": "librdkafka", "remote_assignor": assignor}
+        for name, assignor in (("A", "range"), ("B", "uniform"))
+    }
+    librdkafka = rehearsed(members=members)
+    assert librdkafka["question"]["members"]["A"]["client"] == "librdkafka"
+    for name in ("planned", "back"):
+        assert rising(way(librdkafka, name)) == rising(way(java, name)) != []
+
+
 def test_a_tie_begins_when_its_coordinator_is_of_the_new_release_and_ends_on_the_way_back() -> None:
     sheet = rehearsed("range", "uniform")
     planned, back = way(sheet, "planned"), way(sheet, "back")

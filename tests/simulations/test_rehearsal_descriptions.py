@@ -28,9 +28,14 @@ from tests.simulations.test_rehearsal import THREE, way
         ({"topics": {"foo": 3000}}, "topics.foo: must be 1 to 2000"),
         ({"client": "2.0"}, "client: client 2.0 is older than 2.1"),
         (
-            {"client": "librdkafka"},
-            "client: a rehearsal plays Java clients; librdkafka ends at its start with",
+            {"client": "librdkafka", "to": "cooperative"},
+            "to: A is a client of librdkafka, which ends at its start with eager and cooperative assignors together",
         ),
+        (
+            {"client": "librdkafka", "assignors": ["range", "cooperative-sticky"]},
+            "assignors: librdkafka ends at its start with range, cooperative-sticky",
+        ),
+        ({"new_client": "librdkafka"}, "new_client: expected the release of a client"),
         ({"client": "new"}, "client: expected the release of a client"),
         ({"client": "2.2", "static": True}, "client: a client 2.2 knows no group.instance.id"),
         ({"client": "2.3", "assignors": ["cooperative-sticky"]}, "that begins with 2.4"),

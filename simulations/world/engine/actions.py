@@ -115,11 +115,12 @@ class Acting:
             case Verb.HEARTBEAT:
                 process.act(consumer.beat(now_ms), None)
             case Verb.SUBSCRIBE:
-                self._asks_for(process, action.topics, action.regex)
+                regex = self.members[action.who].expression(action.regex)
+                self._asks_for(process, action.topics, regex)
                 if isinstance(consumer, ClassicConsumer):
-                    subscribed = consumer.subscribe(action.topics, regex=action.regex, now_ms=now_ms)
+                    subscribed = consumer.subscribe(action.topics, regex=regex, now_ms=now_ms)
                 else:
-                    subscribed = consumer.subscribe(action.topics, regex=action.regex)
+                    subscribed = consumer.subscribe(action.topics, regex=regex)
                 process.act(subscribed, None)
             case Verb.ENFORCE_REBALANCE if isinstance(consumer, ClassicConsumer):
                 process.act(consumer.enforce_rebalance(action.reason_text, now_ms), None)
@@ -246,8 +247,9 @@ class Acting:
         if process is None or not process.alive or process.consumer.leaving or process.consumer.ended:
             process = self.new_process(name)
         member = self.members[name]
-        self._asks_for(process, member.subscribe, member.regex)
-        process.act(process.consumer.join(member.subscribe, process.now_ms, regex=member.regex), None)
+        regex = member.expression(member.regex)
+        self._asks_for(process, member.subscribe, regex)
+        process.act(process.consumer.join(member.subscribe, process.now_ms, regex=regex), None)
 
     def _asks_for(self, process: Process, names: tuple[str, ...], regex: str | None) -> None:
         """The checker hears of it from the application itself: no entry shows what nobody has sent."""

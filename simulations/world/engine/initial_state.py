@@ -147,7 +147,7 @@ def _member(scenario: Scenario, start: Start, started: StartMember, image: Image
             for topic_id, numbers in by_id(image, started.revoking).items()
         },
         subscribed_topic_names=member.subscribe,
-        subscribed_topic_regex=member.regex or "",
+        subscribed_topic_regex=member.expression(member.regex) or "",
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         server_assignor=member.assignor,
         client_id=member.client_id,

@@ -131,11 +131,12 @@ class Simulation:
                 first_ms = interval_ms * number // (len(scenario.start.members) + 1)
             process = self.acting.new_process(member.name)
             assert isinstance(process.consumer, Consumer)
+            described = scenario.members[member.name]
             adopted = process.consumer.adopt(
                 epoch=member.epoch,
                 owned=by_id(self.image, member.held),
-                names=scenario.members[member.name].subscribe,
-                regex=scenario.members[member.name].regex,
+                names=described.subscribe,
+                regex=described.expression(described.regex),
                 interval_ms=interval_ms,
                 first_beat_ms=now_ms + first_ms,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -117,14 +117,20 @@ def _knows(client: str, name: str) -> bool:
     return CLIENTS[client].cooperative or COOPERATIVE not in SUPPORTS[name] or name == STREAM
 
 
-def _one_protocol(names: Sequence[str]) -> bool:
+def _one_protocol(names: Collection[str]) -> bool:
     """Whether they rebalance alike: librdkafka ends at its start where they do not."""
     return len({COOPERATIVE in SUPPORTS[name] for name in names}) == 1
 
 
 def _assignors(node: Node, client: str) -> tuple[str, ...]:
     chosen = node.choices(tuple(STRATEGIES), "assignor")
-    for name, item in zip(chosen, node.items(), strict=True):
+    check_assignors(node, dict(zip(chosen, node.items(), strict=True)), client)
+    return chosen
+
+
+def check_assignors(node: Node, chosen: Mapping[str, Node], client: str) -> None:
+    """Refuses assignors, each by its place in the document, with which no client of this release starts."""
+    for name, item in chosen.items():
         if not _knows(client, name):
             if client == LIBRDKAFKA.name:
                 raise item.wrong(f"librdkafka does not know {name}: it has {', '.join(LIBRDKAFKA_ASSIGNORS)}")
@@ -135,11 +141,10 @@ def _assignors(node: Node, client: str) -> tuple[str, ...]:
         raise node.wrong(
             f"librdkafka ends at its start with {', '.join(chosen)}: one of them rebalances cooperatively, another eagerly"
         )
-    if rebalance_protocol(chosen) is None:
+    if rebalance_protocol(tuple(chosen)) is None:
         raise node.wrong(
             f"no rebalance protocol is supported by all of {', '.join(chosen)}: no client starts so"
         )
-    return chosen
 
 
 CHANGE_KEYS: Final = ("protocol", *CLASSIC_KEYS)

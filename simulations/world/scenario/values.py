@@ -85,6 +85,11 @@ class Member:
     fetch_offsets: bool = False
     """Whether a consumer of the consumer protocol asks for the committed offsets of what it is given, by OffsetFetch."""
 
+    def expression(self, regex: str | None) -> str | None:
+        """As its client sends it: librdkafka puts it in parentheses."""
+        in_parentheses = regex is not None and self.client == ConsumerClient.LIBRDKAFKA
+        return f"({regex})" if in_parentheses else regex
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NarratedStep:
