@@ -1,7 +1,8 @@
-"""A broker that is rolled from 4.3.1 to 4.4.0 and back, while two Java members tie: ``python -m tests.broker.rolled_tie FOLDER``.
+"""Two members tie while their broker is rolled over releases: ``python -m tests.broker.rolled_tie FOLDER PROGRAM RELEASE…``.
 
-The members of ``tied`` ask for range and for uniform. A member of ``short`` joins and leaves on each release, so that its records
-show which one wrote them. FOLDER receives the segments of both groups.
+The members of ``tied``, clients of PROGRAM (``java`` or ``rdkafka``), ask for range and for uniform. A member of ``short`` joins and
+leaves on each release, so that its records show which one wrote them. FOLDER receives the segments of both groups. The fixtures are
+``rolled-tie`` (java 4.3.1 4.4.0 4.3.1), ``rdkafka-tie`` (rdkafka 4.4.0) and its control ``rdkafka-no-tie`` (rdkafka 4.3.1).
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
-from .members import CONSUMER, Member
+from .members import CONSUMER, Member, Program
 from .node import Node, running, wait_for_coordinator
 
 TIED, SHORT = "tied", "short"
 EPOCHS_LEAST: Final = 6
 """So many epochs without a cause are recorded."""
+
+HELD_S: Final = EPOCHS_LEAST
+"""A release that does not let them tie is watched for as long: members send a heartbeat a second."""
 
 LIMIT_S: Final = 180
 SESSION_MS: Final = 60_000
@@ -57,19 +61,39 @@ def roll(node: Node, release: str) -> None:
     wait_for_coordinator(node, TIED)
 
 
+def play(node: Node, name: str) -> None:
+    """What both groups do on one release."""
+    begun, _ = epochs(node)
+    if node.follows("assignor_change_bumps"):
+        until(lambda: epochs(node)[0] >= begun + EPOCHS_LEAST)
+    else:
+        until(lambda: epochs(node)[1] == {epochs(node)[0]})
+        time.sleep(HELD_S)
+    comes_and_goes(node, name)
+
+
 def main() -> int:
-    kept = Path(sys.argv[1]) / "segments"
+    folder, program, *releases = sys.argv[1:]
+    kept = Path(folder) / "segments"
+    [program] = [each for each in get_args(Program) if each == program]
     with tempfile.TemporaryDirectory() as place:
         settings = {
             "group.consumer.session.timeout.ms": SESSION_MS,
             "group.consumer.max.session.timeout.ms": SESSION_MS,
         }
-        with running(Path(place), settings, release="4.3.1") as node:
+        with running(Path(place), settings, release=releases[0]) as node:
             with node.connect() as connection:
                 connection.create_topic("orders", 6)
             wait_for_coordinator(node, TIED)
             members = [
-                Member(node, name, TIED, "orders", {**CONSUMER, "group.remote.assignor": assignor}).start()
+                Member(
+                    node,
+                    name,
+                    TIED,
+                    "orders",
+                    {**CONSUMER, "group.remote.assignor": assignor},
+                    program=program,
+                ).start()
                 for name, assignor in (("ranger", "range"), ("unifier", "uniform"))
             ]
             try:
@@ -77,16 +101,10 @@ def main() -> int:
                     member.wait_for("ready")
                     member.join()
                     member.wait_for("assigned")
-                until(lambda: len(epochs(node)[1]) == 1 and epochs(node)[1] == {epochs(node)[0]})
-                comes_and_goes(node, "first")
-                before = epochs(node)[0]
-                roll(node, "4.4.0")
-                until(lambda: epochs(node)[0] >= before + EPOCHS_LEAST)
-                comes_and_goes(node, "second")
-                roll(node, "4.3.1")
-                comes_and_goes(node, "third")
-                after = epochs(node)[0]
-                until(lambda: epochs(node)[1] == {after})
+                play(node, "member-0")
+                for turn, release in enumerate(releases[1:], 1):
+                    roll(node, release)
+                    play(node, f"member-{turn}")
             finally:
                 for member in members:
                     member.kill()

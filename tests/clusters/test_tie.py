@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from groups import storage
 from groups.alert_models import Alert
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.watching import registry
@@ -20,7 +21,11 @@ pytestmark = [pytest.mark.broker, pytest.mark.once, pytest.mark.django_db(transa
 
 TIED, TWO_TWO, TWO_ONE = "tied", "two-two", "two-one"
 TIED_RDKAFKA = "tied-rdkafka"
-MORE_EPOCHS = 5
+HEARTBEAT_MS = 2_000
+HEARTBEATS = 2
+"""So many of the tied member show it."""
+
+MORE_EPOCHS = 2
 """The tied group has as many more before the others are found silent."""
 
 
@@ -70,11 +75,23 @@ def rests(cluster: Cluster, group: str, count: int) -> bool:
     return row is not None and row.state == "Stable" and row.facts.get("members") == count
 
 
+def heartbeats_until(alert: Alert) -> float:
+    """How many intervals between heartbeats it was from the log's first epoch without a cause, by its record's time, to the alert."""
+    assert alert.timeline is not None
+    times = {entry["sequence"]: entry["at_ms"] for entry in storage.every_entry(alert.timeline)}
+    summary = storage.summary(alert.timeline)
+    assert summary is not None
+    [found] = [each for each in summary["findings"] if each["kind"] == "causeless_rebalances"]
+    return (alert.at_ms - times[found["steps"][0]]) / HEARTBEAT_MS
+
+
 def test_a_tie_of_assignors_is_an_alert_on_4_4_and_a_majority_two_of_each_and_4_3_are_silent(
     tmp_path: Path,
 ) -> None:
     with (
-        running(tmp_path / "new", release="4.4.0") as new,
+        running(
+            tmp_path / "new", {"group.consumer.heartbeat.interval.ms": HEARTBEAT_MS}, release="4.4.0"
+        ) as new,
         running(tmp_path / "old", release="4.3.1") as old,
         contextlib.ExitStack() as stack,
     ):
@@ -97,6 +114,8 @@ def test_a_tie_of_assignors_is_an_alert_on_4_4_and_a_majority_two_of_each_and_4_
         for cluster in (followed, polled):
             for tied in (TIED, TIED_RDKAFKA):
                 until(lambda on=cluster, name=tied: Alert.objects.filter(cluster=on, group=name).exists())
+        for tied in (TIED, TIED_RDKAFKA):
+            assert 0 <= heartbeats_until(Alert.objects.get(cluster=followed, group=tied)) <= HEARTBEATS
         says = Alert.objects.get(cluster=followed, group=TIED).says.replace("\u202f", " ")
         assert says.startswith("tied: Rebalances without a cause: ")
         assert "tied-0 asks for range and tied-1 asks for uniform" in says

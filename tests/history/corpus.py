@@ -39,8 +39,15 @@ from tests.house import ROOT
 
 SAMPLES: Final = ROOT / "groups" / "samples"
 RECORDED_CLIENTS: Final = ROOT / "simulations" / "samples" / "recorded-clients" / "segments"
-ROLLED_TIE: Final = ROOT / "tests" / "broker" / "fixtures" / "rolled-tie" / "segments"
-"""A broker rolled from 4.3.1 to 4.4.0 and back, with two members that tie (``tests.broker.rolled_tie``)."""
+BROKER_FIXTURES: Final = ROOT / "tests" / "broker" / "fixtures"
+TIES: Final = {
+    "recorded tie": "rolled-tie",
+    "recorded librdkafka tie": "rdkafka-tie",
+    "recorded librdkafka control": "rdkafka-no-tie",
+}
+"""Two members that tie: of Java while a broker is rolled from 4.3.1 to 4.4.0 and back, of librdkafka on 4.4.0, and on 4.3.1
+(``tests.broker.rolled_tie``)."""
+
 FOUND: Final = ROOT / "tests" / "simulations" / "fixtures" / "found"
 
 FUZZ_SEEDS: Final = range(1, 9)
@@ -138,7 +145,8 @@ def _recorded() -> Iterator[CorpusLog]:
     for sample in sorted(path for path in SAMPLES.iterdir() if path.is_dir()):
         yield from logs_of_segments(f"sample {sample.name}", sample / "segments")
     yield from logs_of_segments("recorded clients", RECORDED_CLIENTS)
-    yield from logs_of_segments("recorded tie", ROLLED_TIE)
+    for name, folder in TIES.items():
+        yield from logs_of_segments(name, BROKER_FIXTURES / folder / "segments")
 
 
 def logs_of_segments(name: str, data: Path) -> Iterator[CorpusLog]:

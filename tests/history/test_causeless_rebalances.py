@@ -7,13 +7,17 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Kind
-from tests.history.corpus import corpus, recorded
+from groups.history.passes.recorder import Recorder
+from tests.history.corpus import CorpusLog, corpus, recorded
 from tests.history.logs import STABLE, Log, Records
 from tests.history.test_departures import drawn, of_clients
 
 R = Records()
 
 A, B = drawn("a"), drawn("b")
+
+
+TIED = ("recorded tie tied", "recorded librdkafka tie tied")
 
 
 def found(log: Log) -> list[dict[str, Any]]:
@@ -158,7 +162,7 @@ def test_in_a_tie_of_assignors_the_second_heartbeat_shows_it_and_else_the_third_
     assert bool(found(asked(times, second))) == is_found
 
 
-def test_no_recorded_log_of_the_corpus_has_rebalances_without_a_cause_but_that_of_the_tie() -> None:
+def test_no_recorded_log_of_the_corpus_has_rebalances_without_a_cause_but_those_of_ties() -> None:
     logs = [log for log in corpus() if log.name.startswith(("sample ", "recorded "))]
     assert len(logs) > 8
     named = {
@@ -166,4 +170,29 @@ def test_no_recorded_log_of_the_corpus_has_rebalances_without_a_cause_but_that_o
         for log in logs
         if any(one["kind"] == "causeless_rebalances" for one in recorded(log).batch.summary["findings"])
     }
-    assert named == {"recorded tie tied"}
+    assert named == set(TIED)
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_the_verdict_on_a_recorded_tie_names_it_first_and_the_second_heartbeat_shows_it(name: str) -> None:
+    [log] = [log for log in corpus() if log.name == name]
+    summary = recorded(log).batch.summary
+    verdict = summary["verdict"]
+    assert verdict["text"].startswith("Rebalances without a cause: ")
+    assert verdict["headline"]["text"].startswith("Rebalances without a cause: ")
+    assert "ranger asks for range and unifier asks for uniform" in verdict["text"]
+    [one] = [one for one in summary["findings"] if one["kind"] == "causeless_rebalances"]
+    _, second, *_ = one["steps"]
+    assert [each["count"] for each in findings_until(log, second) if each["kind"] == one["kind"]] == [2]
+
+
+def findings_until(log: CorpusLog, sequence: int) -> list[dict[str, Any]]:
+    """The findings of the log up to the end of the write that this entry is in."""
+    recorder = Recorder(group=log.group, semantics=log.semantics)
+    for entry in log.entries:
+        recorder.add(entry)
+        if entry.sequence >= sequence and entry.settled:
+            break
+    batch = recorder.flush(final=True)
+    assert batch is not None
+    return list(batch.summary["findings"])
