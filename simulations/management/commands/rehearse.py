@@ -25,7 +25,9 @@ class Command(TerminalCommand):
         parser.add_argument("--timeline", metavar="ID", help="take the group from this timeline instead")
         parser.add_argument("--at", metavar="N", help="at this entry; default: the last one with members")
         parser.add_argument("--to", metavar="consumer|cooperative|brokers", help="what to upgrade to")
-        parser.add_argument("--client", metavar="V", help="the clients' release today, or librdkafka (with --timeline)")
+        parser.add_argument(
+            "--client", metavar="V", help="the clients' release today, or librdkafka (with --timeline)"
+        )
         parser.add_argument("--assignors", metavar="A,B", help="what the clients list (with --timeline)")
         parser.add_argument("--policy", metavar="P", help="group.consumer.migration.policy")
         parser.add_argument("--format", metavar="json|markdown|scenario", default="json")
