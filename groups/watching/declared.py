@@ -35,7 +35,7 @@ from groups.watching.secrets import seal
 FILE_BYTES_MOST: Final = 1024 * 1024
 """50 clusters with 50 rules each are a quarter of this."""
 
-_NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_NAME = re.compile(r"\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _KEYS: Final = {"properties", "rules", "silences", "watched"}
 
 
@@ -44,7 +44,7 @@ class BadDeclaration(Exception):
 
 
 def read(text: str, environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The clusters of a file by name, with ``${NAME}`` of ``environment`` put in. ``BadDeclaration`` states what is wrong, and where."""
+    """The clusters of a file by name, with ``${NAME}`` of ``environment`` put in; ``$${NAME}`` is the text ``${NAME}``. ``BadDeclaration`` states what is wrong, and where."""
     if len(text) > FILE_BYTES_MOST:
         raise BadDeclaration(f"The file has more than {FILE_BYTES_MOST:,} letters.")
     try:
@@ -121,9 +121,11 @@ def _filled(value: Any, where: str, environment: Mapping[str, str]) -> Any:
         return value
 
     def put(found: re.Match[str]) -> str:
-        if found[1] not in environment:
-            raise BadDeclaration(f"{where}: the environment has no {found[1]}.")
-        return environment[found[1]]
+        if found[1]:
+            return found[0][1:]
+        if found[2] not in environment:
+            raise BadDeclaration(f"{where}: the environment has no {found[2]}.")
+        return environment[found[2]]
 
     return _NAME.sub(put, value)
 
@@ -222,6 +224,11 @@ def _identity(limits: Mapping[str, Any], rule: Mapping[str, Any], destination: o
     return rule["kind"], rule.get("group") or "", tuple(sorted(limits.items())), destination
 
 
+def _as_text(value: Any) -> Any:
+    """A value as the file has it. What somebody typed on a page names no variable, or the file would put in a secret when it is applied."""
+    return _NAME.sub(r"$\g<0>", value) if isinstance(value, str) else value
+
+
 def written() -> str:
     """The file of what is there. A secret is ``${NAME}``, which the environment must have when the file is applied."""
     clusters = {}
@@ -230,13 +237,16 @@ def written() -> str:
         known: dict[str, Any] = {"watched": cluster.watched}
         if cluster.origin != Cluster.Origin.ENVIRONMENT:
             known["properties"] = {
-                name: f"${{{prefix}_{re.sub(r'[^A-Z0-9]', '_', name.upper())}}}" if name in SECRET else value
+                name: f"${{{prefix}_{re.sub(r'[^A-Z0-9]', '_', name.upper())}}}"
+                if name in SECRET
+                else _as_text(value)
                 for name, value in registry.shown(cluster).items()
             }
         destinations: list[Destination] = []
         held = silences.active(cluster, time.time_ns() // 1_000_000)
         known["silences"] = [
-            {name: value for name, value in _written_silence(row).items() if value != ""} for row in held
+            {name: _as_text(value) for name, value in _written_silence(row).items() if value != ""}
+            for row in held
         ]
         known["rules"] = [_written_rule(row, prefix, destinations) for row in cluster.rules.all()]
         clusters[cluster.name] = known
@@ -250,7 +260,7 @@ def _written_silence(row: Silence) -> dict[str, Any]:
 
 def _written_rule(row: AlertRule, prefix: str, destinations: list[Destination]) -> dict[str, Any]:
     """``destinations``: those of the cluster's rules before, each with variables of its own; this rule's is added."""
-    found = {"kind": row.kind, "group": row.group, **row.limits}
+    found = {"kind": row.kind, "group": _as_text(row.group), **row.limits}
     destination = stored_destination(row)
     if destination is not None:
         if destination not in destinations:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from groups.cluster_models import Cluster
-from groups.watching import registry
+from groups.watching import declared, registry
+from groups.watching.alerts import silences
 from groups.watching.alerts.registry import add, overview
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -113,6 +115,22 @@ def test_what_is_there_is_written_without_secrets_and_applied_again_it_is_the_sa
     applied(tmp_path, text)
     assert len(rules_of("prod-eu")) == 3
     assert [rule["form"] for rule in rules_of("test")] == ["pagerduty"]
+
+
+def test_what_was_typed_on_a_page_names_no_variable_of_the_environment_in_the_file(tmp_path: Path) -> None:
+    """Who may add a silence could read the secrets of whoever applies the file otherwise."""
+    applied(tmp_path, FILE)
+    cluster, now_ms = Cluster.objects.get(name="test"), time.time_ns() // 1_000_000
+    typed = {"why": "${CHAT} and $${CHAT}", "until": now_ms + 3_600_000}
+    silences.add(cluster, silences.silence_of(typed), now_ms)
+    add(cluster, {"kind": "stuck", "group": "${EU_PASSWORD}"})
+    out = StringIO()
+    call_command("clusters", "export", stdout=out)
+    [found] = declared.read(
+        out.getvalue(), os.environ | {"PROD_EU_SASL_PASSWORD": "x", "PROD_EU_WEBHOOK": os.environ["CHAT"]}
+    )["test"]["silences"]
+    assert found.why == typed["why"]
+    assert "group: $${EU_PASSWORD}" in out.getvalue()
 
 
 @pytest.mark.parametrize(
