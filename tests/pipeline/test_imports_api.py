@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -136,6 +137,21 @@ def test_files_of_another_store_are_fetched_and_keep_the_folder_of_their_partiti
         with pytest.raises(CannotFetch) as refused:
             fetched([wrong], into / "3")
         assert "\n" not in str(refused.value)
+
+
+def test_a_key_of_a_bucket_writes_nothing_outside_the_folder_of_the_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arrow's own file system in memory takes any key, as a bucket does."""
+    fs = pytest.importorskip("pyarrow.fs")
+    store = fs._MockFileSystem()
+    store.create_dir("bucket/logs/../../up", recursive=True)
+    with store.open_output_stream("bucket/logs/../../up/evil") as file:
+        file.write(b"x")
+    monkeypatch.setattr(fs, "FileSystem", SimpleNamespace(from_uri=lambda _: (store, "bucket/logs")))
+    with pytest.raises(CannotFetch, match="leads out of it"):
+        fetched(["s3://bucket/logs"], tmp_path / "into")
+    assert not [path for path in tmp_path.rglob("*") if path.name == "evil"]
 
 
 def test_a_cluster_that_cannot_be_reached_fails_its_import_in_one_line(

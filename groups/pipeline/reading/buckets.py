@@ -41,6 +41,9 @@ def _fetch(uri: str, into: Path) -> str:
             files = [found]
         else:
             files = store.get_file_info(fs.FileSelector(path, recursive=True))
+        # A key of a bucket is any text, and Arrow would write one with dots outside the import's folder.
+        if any(".." in each.path.split("/") for each in files):
+            raise CannotFetch(f"{uri} has a file whose path leads out of it.")
         if len(files) > FILES_MOST:
             raise CannotFetch(
                 f"{uri} has {len(files):,} files, more than the {FILES_MOST:,} of one import: name a part of it."
