@@ -170,3 +170,8 @@ def test_what_a_downgrade_gives_away_is_known_before_its_records_are_replicated(
     verdict = judged(29726, "kip", groups=Groups.MIXED)
     assert verdict.broken is None
     assert "a downgrade writes targets" in str(verdict.unknown)
+
+
+def test_a_group_that_is_classic_again_waits_for_nobody_to_compute() -> None:
+    """Converted anew, with the same member, it would wait for what it handed out in the group before."""
+    assert judged(31797, "kip", groups=Groups.MIXED).broken is None

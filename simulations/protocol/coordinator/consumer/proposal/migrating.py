@@ -49,6 +49,7 @@ from simulations.protocol.coordinator.consumer.proposal.classic_assignors import
     refused,
 )
 from simulations.protocol.coordinator.consumer.proposal.client_mode import noted
+from simulations.protocol.coordinator.consumer.proposal.computing import not_chosen
 from simulations.protocol.coordinator.consumer.proposal.heartbeat import (
     member_record,
     pending,
@@ -182,8 +183,17 @@ def removed(context: Context, member_id: str, answer: A) -> Outcome[A]:
         extra = cancelled if context.group.members[member_id].uses_classic else ()
         return replace(outcome, timers=(*extra, *outcome.timers))
     outcome = downgrading.downgrade(context, (member_id,)).outcome(answer)
+    return _without_target(context, outcome, cancelled)
+
+
+def _without_target(context: Context, outcome: Outcome[A], cancelled: tuple[TimerCommand, ...]) -> Outcome[A]:
+    """A classic group has no target: nobody computes one any more, and no one is to."""
     no_target = TimerCancel(timer=ASSIGNMENT, member_id=None)
-    return replace(outcome, timers=(*cancelled, no_target, *outcome.timers))
+    return replace(
+        outcome,
+        memory=replace(outcome.memory or context.memory, chosen=None),
+        timers=(*cancelled, no_target, *not_chosen(context.memory.chosen), *outcome.timers),
+    )
 
 
 def _checked(context: Context, group: Group) -> list[ConsumerMember]:
@@ -329,7 +339,7 @@ def _replaced_last(
     operation.follow_up = ClassicMemberAppended(member_id=member_id, timers=(), ticket=ticket, answer=answer)
     done = operation.outcome(None)
     gone = tuple(TimerCancel(timer=timer, member_id=holder.member_id) for timer in (SESSION, REBALANCE))
-    return replace(done, timers=(*gone, TimerCancel(timer=ASSIGNMENT, member_id=None), *done.timers))
+    return _without_target(context, done, gone)
 
 
 def _is_behind(context: Context, member: ConsumerMember) -> bool:
