@@ -73,7 +73,7 @@ MIXED_INVARIANTS: Final = table(
         number="G.2 #20",
         statement="No two clients that a consumer group has as members read the same partition.",
         source="KIP-848, KIP-429",
-        apart="A client that was fenced, removed or replaced reads until it learns so. So does one of the consumer protocol that begins while a heartbeat is on its way which does not name that partition: the coordinator takes it for given up. So does one that has a part of a deleted topic, of whose name there is another by then: callbacks contain names.",
+        apart="A client that was fenced, removed or replaced reads until it learns so. So does one of the consumer protocol that begins after it sent a heartbeat which does not name that partition: the coordinator takes it for given up. So does one that has a part of a deleted topic, of whose name there is another by then: callbacks contain names.",
     ),
 )
 
@@ -109,6 +109,8 @@ class MixedChecker:
         """Members of the consumer group that speak the classic protocol."""
         self._upgraded = 0
         """The unit that made the group a consumer group: its target is what the classic members had."""
+        self._dropped: set[str] = set()
+        """Topics that clients read and that were gone by then: it carries nothing of them over, and asks nobody to give them up."""
         self._targeted: int | None = None
         self._is_converted = False
         """Whether the target is still the one that the conversion wrote."""
@@ -275,6 +277,8 @@ class MixedChecker:
                 self._inherits = any(is_given_more(member) for member in value["members"])
             self._is_classic = value is not None
             self._upgraded = self._upgraded if self._is_classic else entry.unit or 0
+            read = {topic for client in self._clients.values() for topic, _ in client.owned}
+            self._dropped = set() if self._is_classic else read - self._topics.ids.keys()
         elif kind == 5:
             speaks = value is not None and value.get("classicMemberMetadata") is not None
             who = entry.payload["key"]["memberId"]
@@ -282,6 +286,7 @@ class MixedChecker:
         elif kind == 6:
             self._is_converted = self._targeted != entry.unit == self._upgraded
             self._targeted = entry.unit
+            self._dropped = self._dropped if self._is_converted else set()
             self._inherits = self._inherits and self._is_converted
         elif kind == 3:
             self._is_consumer = value is not None
@@ -327,7 +332,8 @@ class MixedChecker:
                 continue
             gone = set(self._topics.named(self._topics.present(old.held() - new.held())))
             if who not in self._classic:
-                self._misread.changed(who, client, gone, self._topics.named(new.held() - old.held()))
+                gained = self._topics.named(new.held() - old.held())
+                self._misread.changed(who, client, gone, gained, entry.cause)
             elif kept := gone & client.owned.keys():
                 text = f"{named(kept)} is taken from {who}, which still reads it"
                 self._violations.add(GIVEN_UP, text, (new.wrote, entry.sequence), (who,), kept)
@@ -402,6 +408,7 @@ class MixedChecker:
             if self._claimed.get(members[other].instance or "", other) != other:
                 continue
             both = keys & its.owned.keys()
+            both -= self._misread.taken(who, both)
             if other not in self._classic:
                 both -= self._misread.of(other, its, both)
             both, excused = self._unwritten.of_others(other, its, members[other], both)
@@ -439,7 +446,8 @@ class MixedChecker:
             # Where nobody computes a target, what a member had of a topic that is gone stays written down, and read.
             held = set(self._topics.named(self._topics.present(member.assigned)))
             owned = set(client.owned) if client is not None else set()
-            if {key for key in owned if judged or key[0] in self._topics.ids} != held:
+            unasked = self._dropped if judged else {topic for topic, _ in owned}
+            if {key for key in owned if key[0] in self._topics.ids or key[0] not in unasked} != held:
                 yield f"The client of {who} does not read what is assigned to it"
         if judged and not self._is_converted and not group.targets.is_of_now(group.members):
             yield "The target is not whole for the topics that there are"

@@ -27,22 +27,31 @@ class Misread:
     """What is taken from members of the consumer protocol for not being named in a heartbeat (KIP-848, ``TopicPartitions``).
 
     A client names what it owns only when it has begun with it: one that is about to begin, or had not yet when it asked, is taken
-    to be rid of it, and reads it all the same until it hears.
+    to be rid of it, and reads it all the same until it hears, or until the reconciliation that it is in is over.
     """
 
     def __init__(self) -> None:
-        self._named: dict[str, tuple[int, frozenset[Partition]]] = {}
-        """The last heartbeat of each client that names what it owns, and what that was."""
+        self._named: dict[str, dict[int, frozenset[Partition]]] = {}
+        """What each heartbeat of a client named as owned, if it did, the last one last."""
         self._taken: set[tuple[str, Partition]] = set()
 
     def names(self, who: str, sequence: int, owned: Iterable[Partition]) -> None:
         """A heartbeat that does."""
-        self._named[who] = sequence, frozenset(owned)
+        self._named.setdefault(who, {})[sequence] = frozenset(owned)
 
-    def changed(self, who: str, client: Client, gone: Set[Partition], gained: Collection[Partition]) -> None:
-        """The group has taken and given."""
+    def changed(
+        self,
+        who: str,
+        client: Client,
+        gone: Set[Partition],
+        gained: Collection[Partition],
+        cause: int | None,
+    ) -> None:
+        """The group has taken and given. A client may have begun since the heartbeat that caused it, before that is replicated."""
+        asked = self._named.get(who, {}).get(cause or 0)
+        unnamed = self._unnamed(who, client, gone) if asked is None else gone - asked
         self._taken -= {(who, key) for key in gained}
-        self._taken |= {(who, key) for key in self._unnamed(who, client, gone)}
+        self._taken |= {(who, key) for key in unnamed}
 
     def given_up(self, who: str, keys: Iterable[Partition]) -> None:
         """The client reads them no more."""
@@ -50,10 +59,14 @@ class Misread:
 
     def of(self, who: str, client: Client, keys: Set[Partition]) -> set[Partition]:
         """Those that the group took, or would take, by such a mistake."""
-        return self._unnamed(who, client, keys) | {key for key in keys if (who, key) in self._taken}
+        return self._unnamed(who, client, keys) | self.taken(who, keys)
+
+    def taken(self, who: str, keys: Set[Partition]) -> set[Partition]:
+        """Those that the group took by it, and that the client begins with, or goes on with, until it hears."""
+        return {key for key in keys if (who, key) in self._taken}
 
     def _unnamed(self, who: str, client: Client, keys: Set[Partition]) -> set[Partition]:
-        asked, reported = self._named.get(who, (0, frozenset()))
+        asked, reported = next(reversed(self._named.get(who, {}).items()), (0, frozenset[Partition]()))
         return {key for key in keys if key not in reported and client.owned.get(key, 0) < asked}
 
 

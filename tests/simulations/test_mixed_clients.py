@@ -8,8 +8,10 @@ import pytest
 
 from groups.history.entries import NotedTopic
 from simulations.invariants.known_faults import OUTDATED, READS_BEYOND
-from simulations.invariants.mixed_clients import Client, Unwritten
+from simulations.invariants.mixed_clients import Client, Misread, Unwritten
 from simulations.invariants.model import Member, Topics
+from simulations.proof.fuzzing.batches import judged
+from simulations.proof.fuzzing.groups import Groups
 from simulations.proof.fuzzing.verdict import KNOWN, verdict_on
 from simulations.world.scenario import load
 
@@ -84,3 +86,19 @@ def test_a_part_of_a_deleted_topic_is_none_of_the_next_one_of_its_name_unless_th
 def test_a_fault_of_the_released_coordinator_is_told_by_its_name(name: str, fault: str) -> None:
     scenario = load((FOUND / f"kafka-mixed-{name}.yaml").read_text(encoding="utf-8"))
     assert verdict_on(scenario, "kafka").unknown == KNOWN + fault
+
+
+def test_what_the_heartbeat_that_changed_a_member_does_not_name_is_taken_by_mistake() -> None:
+    misread, client = Misread(), Client(owned={FOO_0: 6, FOO_1: 6})
+    misread.names("A", 5, {FOO_0})
+    misread.names("A", 7, {FOO_0, FOO_1})
+    misread.changed("A", client, {FOO_0, FOO_1}, (), 5)
+    assert misread.taken("A", {FOO_0, FOO_1}) == {FOO_1}, "it began after it asked"
+    misread.changed("A", client, set(), {FOO_1}, 7)
+    misread.changed("A", client, {FOO_1}, (), 7)
+    assert misread.taken("A", {FOO_0, FOO_1}) == set(), "it had named it"
+
+
+def test_a_conversion_asks_nobody_to_give_up_a_topic_that_is_gone() -> None:
+    """A classic member that does not lead keeps it until something else has it join again."""
+    assert judged(12723, "kafka", groups=Groups.MIXED).broken is None

@@ -172,6 +172,11 @@ def test_what_a_downgrade_gives_away_is_known_before_its_records_are_replicated(
     assert "a downgrade writes targets" in str(verdict.unknown)
 
 
+def test_who_began_before_the_heartbeat_that_does_not_name_it_was_replicated_is_misread() -> None:
+    """The coordinator takes it for given up at once; the log has that a replication later."""
+    assert judged(39063, "kip", groups=Groups.MIXED).broken is None
+
+
 def test_a_group_that_is_classic_again_waits_for_nobody_to_compute() -> None:
     """Converted anew, with the same member, it would wait for what it handed out in the group before."""
     assert judged(31797, "kip", groups=Groups.MIXED).broken is None
