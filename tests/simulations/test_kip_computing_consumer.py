@@ -155,8 +155,8 @@ def test_a_whole_run_with_such_consumers_comes_to_rest_and_breaks_no_invariant(
 ) -> None:
     monkeypatch.setattr(
         acting,
-        "Consumer",
-        lambda config: ComputingConsumer(config, (CLIENT_ASSIGNORS["sticky"](),)),
+        "consumer_of",
+        lambda config, *_: ComputingConsumer(config, (CLIENT_ASSIGNORS["sticky"](),)),
     )
     entries = list(run(studies.load("kip848-basic"), "kip", 1))
     asked = {entry.payload["api"] for entry in entries if entry.kind is Kind.REQUEST}
