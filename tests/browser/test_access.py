@@ -37,6 +37,8 @@ PAGES = (
         "/differences/told-to-give-up",
         "/docs/reference/settings",
         "/t/incident-slow-revocation/report",
+        "/t/kip848-basic/steps",
+        "/compare?runs=kip848-basic,kip429-eager,kip429-cooperative,incident-rebalance-storm",
         "/api/docs",
     ),
     *("/t/kip848-basic?at=52&view=reader", "/t/kip848-basic?at=121&view=reader"),
@@ -63,7 +65,7 @@ def test_a_page_has_no_fault_that_axe_finds(
 
 @pytest.fixture(scope="module")
 def stored(server: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Addresses of an import, of a board of 24 members, and of a cluster that does not answer."""
+    """Addresses of an import, a board of 24 members, a cluster that does not answer, and a recording put to the coordinator."""
     file = tmp_path_factory.mktemp("clusters") / "clusters.yaml"
     rule = "{kind: late, lag_s: 300, group: orders-*}"
     properties = '{bootstrap.servers: "127.0.0.1:1"}'
@@ -76,16 +78,19 @@ def stored(server: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     subprocess.run(command, cwd=ROOT, env=server.environment, check=True, capture_output=True)
     with server.open("/api/imports") as answer:
         imported = json.load(answer)[0]["id"]
+    with server.open("/api/proofs", b'{"sample": "recorded-clients"}') as answer:
+        proof = json.load(answer)["url"]
     return {
+        "proof": proof,
         "import": f"/import/{imported}",
         "cluster": f"/clusters/{cluster}",
         "crowd": large.waiting_at(server, large.store(server, large.scenario(24))),
     }
 
 
-@pytest.mark.parametrize("name", ["import", "crowd", "cluster"])
+@pytest.mark.parametrize("name", ["import", "crowd", "cluster", "proof"])
 @pytest.mark.parametrize(("width", "scheme"), SIZES)
-def test_an_import_a_cluster_and_a_board_of_many_have_no_fault_that_axe_finds(
+def test_an_import_a_cluster_a_proof_and_a_board_of_many_fit_and_have_no_fault_that_axe_finds(
     open_page: Open, axe: str, stored: dict[str, str], name: str, width: int, scheme: str
 ) -> None:
     size = {"width": width, "height": 844}
@@ -96,6 +101,9 @@ def test_an_import_a_cluster_and_a_board_of_many_have_no_fault_that_axe_finds(
     if name == "crowd":
         page.locator("#board .opens").click()
         expect(page.locator("#board .others .line").first).to_be_visible()
+    if name == "proof":
+        expect(page.get_by_role("heading", level=2)).to_have_text("The simulated coordinator does the same")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert faults_of(page, axe) == []
 
 

@@ -25,6 +25,8 @@ PAGES = [
     "/api/docs",
     "/simulate/",
     "/differences/told-to-give-up",
+    "/t/kip848-basic/steps",
+    "/t/kip848-basic?at=90&view=investigator&watch=unassigned",
     "/t/kip848-basic?play=1",
     "/t/kip848-six-partitions?play=1",
 ]

@@ -49,8 +49,8 @@ def test_without_an_address_eager_cooperative_and_consumer_stand_side_by_side(cl
         ("one", 400, "expected 2 to 4 timelines with commas between, found &#x27;one&#x27;"),
         ("a,b,c,d,e", 400, "expected 2 to 4 timelines"),
         ("a,,b", 400, "expected 2 to 4 timelines"),
-        ("a,b", 404, "there is no timeline a"),
-        ("%3Cscript%3E,b", 404, "there is no timeline &lt;script&gt;"),
+        ("a,b", 404, "There is no timeline &#x27;a&#x27;"),
+        ("%3Cscript%3E,b", 404, "There is no timeline &#x27;&lt;script&gt;&#x27;"),
     ],
 )
 def test_an_address_that_makes_no_sense_is_told_in_one_line(

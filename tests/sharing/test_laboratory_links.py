@@ -157,8 +157,8 @@ async def test_timelines_side_by_side_are_one_file_and_one_name_has_one_pseudony
     ("body", "says"),
     [
         ({}, "runs must be a list of ids of timelines."),
-        ({"runs": ["one"]}, "expected 2 or 3 timelines"),
-        ({"runs": ["one", "two"]}, "there is no timeline one"),
+        ({"runs": ["one"]}, "expected 2 to 4 timelines"),
+        ({"runs": ["one", "two"]}, "There is no timeline 'one'"),
         ({"runs": ["one", "two"], "from_ms": -1}, "from_ms=-1 must be a whole number of milliseconds"),
         ({"runs": ["one", "two"], "hide_names": 1}, "hide_names=1 must be true or false."),
     ],

@@ -144,7 +144,7 @@ def timelines_of(ids: Sequence[str]) -> list[Timeline] | Refused:
     stored = {timeline.id: timeline for timeline in Timeline.objects.filter(pk__in=ids)}
     for each in ids:
         if each not in stored:
-            return Refused(f"runs: there is no timeline {each[:80]}; the first page lists what there is", 404)
+            return Refused(f"There is no timeline {each[:80]!r}. It may have been deleted.", 404)
     return [stored[each] for each in ids]
 
 

@@ -14,10 +14,10 @@ STATES_MAX: Final = 10_000_000
 
 NOT_ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "the clock is frozen": ("session_timeout", "rebalance_timeout", "timer_length"),
-    "the world around the group is not told": ("settings_hold", "offsets_go_along", "expressions_go_along"),
+    "what is around the group is not recorded": ("settings_hold", "offsets_go_along", "expressions_go_along"),
     "no log is written": ("dense_log", "no_anomaly"),
     "applications are asked nothing": ("application_is_heeded",),
-    "that the group can come to rest stands for it": (
+    "checked instead: the group can come to rest": (
         "members_converge",
         "partitions_processed",
         "current_target",

@@ -7,7 +7,7 @@
 
 import { h, s, table } from '../shared/dom.js';
 import { messageOf } from '../shared/errors.js';
-import { grouped } from '../shared/numbers.js';
+import { counted, grouped } from '../shared/numbers.js';
 import { CLOCK_FROM_MS, onZone } from '../shared/times.js';
 import { keepAll, watchesOf } from '../shared/url.js';
 import { when } from '../frame/words.js';
@@ -68,6 +68,7 @@ export class WatchPanel {
       'aria-label': 'Watch expression',
       placeholder: 'owner of foo-2, unassigned, group epoch minus member epoch of B …',
       maxlength: 200,
+      required: true,
       autocomplete: 'off',
       spellcheck: 'false',
     });
@@ -163,7 +164,7 @@ export class WatchPanel {
       svg,
       h(
         'details',
-        h('summary', `Its ${steps.length} values as a table`),
+        h('summary', `${counted(steps.length, 'value')} as a table`),
         table('table.t', ['From', 'Value'], rows),
         left ? h('p.why', `${grouped(left)} earlier ones are left out.`) : null,
       ),

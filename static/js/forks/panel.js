@@ -85,6 +85,9 @@ export class ForkPanel {
       ),
       ...parts,
     );
+    // What had the focus may be gone.
+    if (this.#dialog.open && !this.#dialog.contains(document.activeElement))
+      this.#dialog.querySelector('button')?.focus();
   }
 
   /** The button that has the product try remedies from this moment on. @param {Start} start */

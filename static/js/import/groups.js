@@ -11,7 +11,7 @@ import { troublesTable } from '../troubles/table.js';
 export function importedGroups(first, detail) {
   let stored = first;
   const panel = troublesTable(withWaiting(stored, detail), {
-    none: ['No group is found yet: groups appear as soon as their first record is read.'],
+    none: ['No group: groups appear as soon as their first record is read.'],
   });
   return {
     /** @param {Detail} now @param {import('../troubles/types').Table} [table] newer rows of what is stored */

@@ -28,7 +28,8 @@ function sumOf(row) {
 /** @param {Kept} row @returns {(Node | string)[]} */
 function headline(row) {
   const unfinished = row.status !== 'complete' && row.source !== 'Live group';
-  const state = unfinished ? `${row.status}${row.waits || row.problem ? `: ${row.waits || row.problem}` : ''}. ` : '';
+  const why = row.waits || row.problem;
+  const state = unfinished ? `${row.status}${why && `: ${why.replace(/\.$/, '')}`}. ` : '';
   if (row.kind === 'timeline') {
     const found = row.found?.length ? h('span.quiet', ` Has ${row.found.join(', ')}.`) : '';
     return [state, ...unbroken(row.headline || (state ? '' : 'Nothing is known yet.')), found];

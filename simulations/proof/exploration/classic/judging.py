@@ -16,7 +16,7 @@ from simulations.proof.exploration.coordinators import Wrongs
 from simulations.proof.exploration.partition_bits import Bits
 
 NOT_ASKED_OF_CLASSIC: Final[Mapping[str, tuple[str, ...]]] = {
-    "that the group can come to rest, with every partition read, stands for it": (
+    "checked instead: the group can come to rest, with every partition read": (
         "assigned_whole",
         "classic_converges",
     ),
