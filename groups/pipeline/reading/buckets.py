@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from groups.pipeline.reading.archives import UNPACKED_BYTES_MOST
 from groups.pipeline.reading.given_files import FILES_MOST
 from groups.spark_ready import how_to_install, missing_packages
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
 
 SCHEME: Final = "://"
 
@@ -34,27 +37,34 @@ def _fetch(uri: str, into: Path) -> str:
     target = into / (PurePosixPath(uri).name or "root")
     try:
         store, path = fs.FileSystem.from_uri(uri)
-        found = store.get_file_info(path)
-        if found.type is fs.FileType.NotFound:
-            raise CannotFetch(f"{uri} is not there, or may not be read.")
-        if found.is_file:
-            files = [found]
-        else:
-            files = store.get_file_info(fs.FileSelector(path, recursive=True))
-        # A key of a bucket is any text, and Arrow would write one with dots outside the import's folder.
-        if any(".." in each.path.split("/") for each in files):
-            raise CannotFetch(f"{uri} has a file whose path leads out of it.")
-        if len(files) > FILES_MOST:
-            raise CannotFetch(
-                f"{uri} has {len(files):,} files, more than the {FILES_MOST:,} of one import: name a part of it."
-            )
-        size = sum(each.size or 0 for each in files)
-        if size > UNPACKED_BYTES_MOST:
-            raise CannotFetch(
-                f"{uri} has {size:,} bytes, more than the {UNPACKED_BYTES_MOST:,} of one import: name a part of it."
-            )
-        (target.parent if found.is_file else target).mkdir(parents=True, exist_ok=True)
-        fs.copy_files(path, str(target), source_filesystem=store)
+        copy(uri, store, path, target)
     except (ArrowException, OSError, ValueError) as error:
         raise CannotFetch(f"{uri} cannot be read: {str(error).splitlines()[0][:300]}") from None
     return str(target)
+
+
+def copy(uri: str, store: FileSystem, path: str, target: Path) -> None:
+    """Copies the file or folder ``path`` of a store to ``target``. ``CannotFetch`` if it is not there, or more than an import may have."""
+    from pyarrow import fs
+
+    found = store.get_file_info(path)
+    if found.type is fs.FileType.NotFound:
+        raise CannotFetch(f"{uri} is not there, or may not be read.")
+    if found.is_file:
+        files = [found]
+    else:
+        files = store.get_file_info(fs.FileSelector(path, recursive=True))
+    # A key of a bucket is any text, and Arrow would write one with dots outside the import's folder.
+    if any(".." in each.path.split("/") for each in files):
+        raise CannotFetch(f"{uri} has a file whose path leads out of it.")
+    if len(files) > FILES_MOST:
+        raise CannotFetch(
+            f"{uri} has {len(files):,} files, more than the {FILES_MOST:,} of one import: name a part of it."
+        )
+    size = sum(each.size or 0 for each in files)
+    if size > UNPACKED_BYTES_MOST:
+        raise CannotFetch(
+            f"{uri} has {size:,} bytes, more than the {UNPACKED_BYTES_MOST:,} of one import: name a part of it."
+        )
+    (target.parent if found.is_file else target).mkdir(parents=True, exist_ok=True)
+    fs.copy_files(path, str(target), source_filesystem=store)
