@@ -19,6 +19,7 @@ def test_a_reader_forks_a_moment_with_a_fault_and_finds_the_branch_in_the_tree(
     page.get_by_role("button", name="Fork here").click()
     panel = page.get_by_role("dialog", name="Fork here")
     expect(panel.get_by_role("button", name="Add branch")).to_be_visible(timeout=60_000)
+    expect(panel.get_by_role("button", name="Close")).to_be_focused()
     assert faults_of(page, axe) == []
     panel.get_by_text("What the fork starts from").click()
     expect(panel.get_by_label("Session timeout, ms")).to_be_visible()
