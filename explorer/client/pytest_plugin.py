@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,9 @@ import pytest
 
 READ_MOST_S: Final = 60.0
 """How long the log is read once the block has ended: the program starts; a group that still rebalances has no end."""
+
+END_MOST_S: Final = 20.0
+"""A program that has not ended by then, once it was asked to, is killed."""
 
 QUIET_S: Final = 3.0
 """The log has been read where nothing more of the group comes for so long."""
@@ -68,6 +72,8 @@ class Program:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
+                # What a shell starts in the background ignores SIGINT, and so would its children.
+                preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
             ) as watching,
         ):
             lines: queue.Queue[str] = queue.Queue()
@@ -79,7 +85,10 @@ class Program:
                 ):
                     line = more_of_it
             watching.send_signal(signal.SIGINT)
-            watching.wait()
+            try:
+                watching.wait(END_MOST_S)
+            except subprocess.TimeoutExpired:
+                watching.kill()
             errors.seek(0)
             return (json.loads(line)["timeline"] if line else None), errors.read().strip()
 
