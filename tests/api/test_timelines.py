@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,6 @@ import orjson
 import pytest
 from django.test import Client
 
-from explorer.pages.timelines import timeline_api as timelines
 from groups import storage
 from groups.history.entries import ENTRY_FORMAT, Entry
 from groups.history.frames.changes import apply, unapply
@@ -258,7 +258,7 @@ def test_the_figure_reads_the_newest_chunks_alone(
     timeline = stored(story, units_a_batch=10)
     chunks = storage.chunks(timeline)
     assert len(chunks) > 1
-    monkeypatch.setattr(timelines, "FIGURE_CHUNKS_MOST", 1)
+    monkeypatch.setattr(sys.modules["groups.storage.watched"], "CHUNKS_MOST", 1)
     _, figure = api.get(f"timelines/{timeline.id}/figures/epochs")
     assert figure["data"][0]["customdata"][0] == chunks[-1].first - 1
 

@@ -37,8 +37,9 @@ RUN_S = 300
 MEMORY_AGAIN = 1.2
 """Of what the server had before."""
 
-KEPT_OPEN_MOST = 30
-"""Files that a server may have open more than before."""
+KEPT_OPEN_MOST = 45
+"""Files that a server may have open more than before: three pipes of each child that is kept warm, of which there may be nine, and
+what each thread has open of the database."""
 
 
 @dataclass(slots=True, kw_only=True)
