@@ -61,7 +61,10 @@ export class Sharer {
 
   /** @param {string} id of a button @param {() => Promise<void>} run what it makes */
   makes(id, run) {
-    part(id).addEventListener('click', () => this.work(run));
+    part(id).addEventListener('click', () => {
+      this.say(h('p.quiet', 'In a moment…'));
+      this.work(run);
+    });
   }
 
   /** @param {() => Promise<void>} run */
@@ -69,7 +72,6 @@ export class Sharer {
     const buttons = [...this.dialog.querySelectorAll('.acts2 button')];
     const place = part('share-says');
     for (const button of buttons) button.setAttribute('disabled', '');
-    this.say(h('p.quiet', 'In a moment…'));
     place.dataset.busy = 'true';
     try {
       await run();
