@@ -111,13 +111,15 @@ async def _besiege(target: Target, seconds: float, draw: random.Random, say: Cal
     settled_s = time.monotonic() + SETTLE_S
     while True:
         siege.after_mb = memory_mb(server.pid)
-        if siege.after_mb <= siege.before_mb * MEMORY_AGAIN or time.monotonic() > settled_s:
+        more = open_files(server.pid) - opened
+        is_calm = siege.after_mb <= siege.before_mb * MEMORY_AGAIN and more <= KEPT_OPEN_MOST
+        if is_calm or time.monotonic() > settled_s:
             break
         await asyncio.sleep(2)
     siege.statuses = dict(target.statuses)
     if siege.after_mb > siege.before_mb * MEMORY_AGAIN:
         siege.problems.append(f"memory stayed at {siege.after_mb:.0f} MB, {siege.before_mb:.0f} MB before")
-    if (more := open_files(server.pid) - opened) > KEPT_OPEN_MOST:
+    if more > KEPT_OPEN_MOST:
         siege.problems.append(f"{more} files stayed open")
     after = await _stored(target, studies)
     if lost := [timeline for timeline in studies if after[timeline] != stored[timeline]]:
