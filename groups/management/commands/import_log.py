@@ -42,13 +42,15 @@ class Command(TerminalCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)
-        parser.add_argument(
+        source = parser.add_mutually_exclusive_group(required=True)
+        source.add_argument(
             "paths",
             nargs="*",
+            default=[],
             metavar="PATH",
             help="segment files, folders that hold them, either packed (.tar, .tar.gz, .zip, .gz, .zst), or text of kafka-dump-log",
         )
-        parser.add_argument(
+        source.add_argument(
             "--cluster",
             metavar="NAME",
             help="in place of paths: the offsets topic of a cluster that is added, read-only",
@@ -113,16 +115,14 @@ class Command(TerminalCommand):
         database.prepare()
         if options["cluster"]:
             self.topic(options)
-        elif not options["paths"] or options["follow"]:
-            raise usage("Give PATHs, or --cluster NAME, which --follow goes with.")
+        elif options["follow"]:
+            raise usage("--follow reads a topic again and again: name the cluster with --cluster NAME.")
         else:
             paths = [str(Path(path).absolute()) if Path(path).exists() else path for path in options["paths"]]
             self.read(title_of(paths), paths, options)
 
     def topic(self, options: dict[str, Any]) -> None:
         """Reads the cluster's topic to its end; again and again with ``--follow``: each time what is new continues the timelines."""
-        if options["paths"]:
-            raise usage("Give PATHs or --cluster NAME, and not both.")
         if not EVERY_LEAST_S <= options["every"] <= EVERY_MOST_S:
             raise usage(f"--every takes seconds from {EVERY_LEAST_S:g} to {EVERY_MOST_S:g}.")
         registry.take_environment()
