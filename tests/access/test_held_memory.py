@@ -22,15 +22,20 @@ pytestmark = pytest.mark.once
 ARENA_STEP = 64 * 1024 * 1024
 """Where an arena of a thread begins on a machine of 64 bits: at a multiple of it (HEAP_MAX_SIZE, malloc/arena.c)."""
 
+HEAD_BYTES = 4096
+"""A heap begins with the address of its arena, which is just behind it in the first heap of that arena (heap_info)."""
+
 
 def arenas(pid: int) -> int:
-    """The first one is the process's own heap; each other begins as the library aligns it."""
-    begins = (
-        int(match[1], 16)
-        for line in Path(f"/proc/{pid}/maps").read_text().splitlines()
-        if (match := re.fullmatch(r"([0-9a-f]+)-[0-9a-f]+ rw-p 00000000 00:00 0\s*", line))
-    )
-    return 1 + sum(begin % ARENA_STEP == 0 for begin in begins)
+    """The first one is the process's own heap. Python's blocks of 1 MB may begin at such a place too: the head tells them apart."""
+    found = 1
+    with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory_of:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            match = re.fullmatch(r"([0-9a-f]+)-[0-9a-f]+ rw-p 00000000 00:00 0\s*", line)
+            if match and (begin := int(match[1], 16)) % ARENA_STEP == 0:
+                memory_of.seek(begin)
+                found += 0 < int.from_bytes(memory_of.read(8), sys.byteorder) - begin < HEAD_BYTES
+    return found
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="arenas are of GNU's C library")
