@@ -6,6 +6,7 @@ Where the browser alone decides, the test is marked ``once``: PostgreSQL and Red
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable
 
@@ -119,6 +120,39 @@ def test_a_run_that_ended_before_the_socket_opened_has_its_events_tracks_and_pro
     expect(page.locator("#log .ev").first).to_be_visible()
     expect(page.locator("#protocol")).to_have_text("consumer")
     equals_the_fresh_frame(page, timeline, fetch)
+
+
+@pytest.mark.once
+def test_a_link_to_a_moment_of_a_run_opens_there_once_the_moment_is_computed(
+    open_page: Open, run: Callable[..., str], fetch: Fetch
+) -> None:
+    """The page was rendered after the run's first entries; the board waits for the moment, and stays there."""
+    timeline = run("kip429-eager")
+    deadline = time.monotonic() + WAITS_S
+    while fetch(f"/api/timelines/{timeline}")["status"] == "running" and time.monotonic() < deadline:
+        time.sleep(0.2)
+
+    def early(page: Page) -> None:
+        page.add_init_script("""document.addEventListener('readystatechange', () => {
+            if (document.readyState !== 'interactive') return;
+            const data = document.getElementById('timeline-data');
+            const chunk = document.getElementById('chunk-data');
+            const whole = JSON.parse(chunk.textContent);
+            const { sequence: last } = whole.moments[0];
+            const early = (each) => each.sequence <= last;
+            chunk.textContent = JSON.stringify({ ...whole, last, moments: whole.moments.filter(early),
+              changes: whole.changes.filter(early) });
+            data.textContent = JSON.stringify({ ...JSON.parse(data.textContent), last, entries: last, status: 'running',
+              chunks: [{ first: 1, last }] });
+        })""")
+
+    moments = fetch(f"/api/timelines/{timeline}/chunks/1")["moments"]
+    wanted = moments[len(moments) // 2]["sequence"]
+    assert moments[0]["sequence"] < wanted < moments[-1]["sequence"]
+    page = open_page(f"/t/{timeline}?at={wanted}", reduced_motion="reduce", before=early)
+    wait_for_the_end(page, timeline, fetch)
+    becomes(page, f"rebalanceExplorer.timeline.rest.sequence === {wanted}")
+    expect(page).to_have_url(re.compile(rf"\?at={wanted}$"))
 
 
 def test_messages_lost_on_purpose_are_fetched(open_page: Open, run: Callable[[], str], fetch: Fetch) -> None:

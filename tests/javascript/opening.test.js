@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { leadIn, missingMoment, openingOf, opensAtWorst } from '../../static/js/timeline/opening.js';
+import { isStillToCome, leadIn, missingMoment, openingOf, opensAtWorst } from '../../static/js/timeline/opening.js';
 
 const timeline = { origin: 0, last: 90 };
 const imported = /** @type {any} */ ({ source: 'import', status: 'complete', worst: 42 });
@@ -40,4 +40,12 @@ test('a moment that is not there is said, unless it may still come', () => {
   for (const at of [7, 1234])
     assert.match(missingMoment(imported, `?at=${at}`, stretch) ?? '', /is not here: there are entries 60 to 90/);
   assert.equal(missingMoment({ ...imported, status: 'running' }, '?at=1234', stretch), null);
+});
+
+test('only a run that goes on can still bring the moment of a link', () => {
+  const running = { ...imported, status: 'running' };
+  assert.equal(isStillToCome(running, '?at=91', timeline), true);
+  assert.equal(isStillToCome(running, '?at=90', timeline), false);
+  assert.equal(isStillToCome(running, '', timeline), false);
+  assert.equal(isStillToCome(imported, '?at=91', timeline), false);
 });

@@ -15,7 +15,7 @@ import { looksLike, violationsOf } from '../frame/hardships.js';
 import { offsetMarks, placeOf } from '../frame/offset-marks.js';
 import { Inspector } from '../panels/inspector.js';
 import { Labels } from '../frame/labels.js';
-import { leadIn, missingMoment, openingOf, opensAtWorst } from '../timeline/opening.js';
+import { isStillToCome, leadIn, missingMoment, openingOf, opensAtWorst } from '../timeline/opening.js';
 import { keySteps } from '../shared/key-steps.js';
 import { showPatterns } from '../panels/patterns.js';
 import { Player } from '../timeline/player.js';
@@ -67,6 +67,8 @@ let picked = /** @type {string | null} */ (null);
 let following = false;
 /** Whether the board still is where an import opened: then Space shows how it came to that. */
 let opensAtTrouble = false;
+/** Whether the moment of the link is still being computed, and the reader has not moved since: the board goes there once it is here. */
+let awaitsMoment = false;
 
 const violationAt = (/** @type {import('../types').Moment} */ { first, sequence }) =>
   violationsOf(meta.summary).find((one) => one.sequence >= first && one.sequence <= sequence) ?? null;
@@ -139,6 +141,7 @@ const seeking = new Seeking({
   show,
   onMove: () => {
     opensAtTrouble = false;
+    awaitsMoment = false;
   },
 });
 const problems = new Problems({
@@ -209,9 +212,9 @@ function grow() {
     const toFollow = following;
     await stage.grow();
     const rest = timeline.rest;
-    if (!rest) {
+    if (!rest || awaitsMoment) {
+      await open();
       // The first chunk may only have come with this step: all that is made of its moments is made now.
-      await seeking.go(wantedAtStart());
       await stage.grow();
     } else if (toFollow && !player.playing && !timeline.atEnd) await seeking.go(timeline.last);
     else show(rest, { animate: false, before: timeline.position });
@@ -276,7 +279,14 @@ function stepProblem(direction) {
   return problems.step(direction);
 }
 
-const wantedAtStart = () => openingOf(meta, openedAt, timeline);
+/** To where the address or the timeline wants the board to be. */
+async function open() {
+  const wanted = openingOf(meta, openedAt, timeline);
+  await seeking.go(wanted);
+  awaitsMoment = isStillToCome(meta, openedAt, timeline);
+  // A reload waits for the same moment.
+  if (awaitsMoment) address.follow(wanted);
+}
 
 function wire() {
   explain();
@@ -355,7 +365,7 @@ async function begin() {
   const missing = missingMoment(meta, openedAt, timeline);
   if (missing) banners.show('moment', 'warn', missing);
   if (!timeline.empty) {
-    await seeking.go(wantedAtStart());
+    await open();
     opensAtTrouble = opensAtWorst(meta, openedAt);
     openTracks(openedAt);
   }

@@ -41,6 +41,15 @@ export function missingMoment(meta, search, { origin, last }) {
   return `The moment of this link, entry ${grouped(asked)}, is not here: there are entries ${grouped(origin + 1)} to ${grouped(last)}. The board stands at the nearest.`;
 }
 
+/**
+ * Whether an address names a moment of a run that is not computed yet.
+ *
+ * @param {Meta} meta
+ * @param {string} search
+ * @param {{last: number}} timeline
+ */
+export const isStillToCome = (meta, search, { last }) => meta.status === 'running' && (momentOf(search) ?? 0) > last;
+
 /** Whether the board opens at the worst moment of an import, and not where a link points. @param {Meta} meta @param {string} search */
 export const opensAtWorst = (meta, search) =>
   momentOf(search) === null &&
