@@ -1,12 +1,11 @@
 /**
  * The board: lanes with chips for a dozen members; beyond, lanes for those that matter and one row for the others.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Column} Column
- * @typedef {import('../timeline/timeline.js').Rest} Rest
- * @typedef {import('../frame/spans.js').Spans} Spans
- * @typedef {import('../frame/cast.js').Cast} Cast
- * @typedef {import('../frame/labels.js').Labels} Labels
+ * @import {Column, Frame} from '../types'
+ * @import {Rest} from '../timeline/timeline.js'
+ * @import {Spans} from '../frame/spans.js'
+ * @import {Cast} from '../frame/cast.js'
+ * @import {Labels} from '../frame/labels.js'
  */
 
 import { textSize } from '../shared/text-size.js';

@@ -1,9 +1,8 @@
 /**
  * The few words under a chip, and those of the pool's own line.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').PartitionView} PartitionView
- * @typedef {import('../frame/labels.js').Labels} Labels
+ * @import {Frame, PartitionView} from '../types'
+ * @import {Labels} from '../frame/labels.js'
  */
 
 import { duration } from '../frame/words.js';

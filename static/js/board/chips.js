@@ -4,8 +4,7 @@
  * A move is FLIP: the node goes to its new cell at once, is put back by a transform, and the transform is
  * played away. `travel` resolves when all have landed.
  *
- * @typedef {import('../types').Column} Column
- * @typedef {import('../types').PartitionView} PartitionView
+ * @import {Column, PartitionView} from '../types'
  */
 
 import { calm, h } from '../shared/dom.js';

@@ -3,11 +3,10 @@
  * as on a small board; all others are one row, which opens to a line a member. Each column has one mark also where most lanes
  * are folded. Where columns do not fit, quiet runs of them are one.
  *
- * @typedef {import('../frame/cast.js').Cast} Cast
- * @typedef {import('../frame/labels.js').Labels} Labels
- * @typedef {import('../types').Column} Column
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('./lanes.js').Scene} Scene
+ * @import {Cast} from '../frame/cast.js'
+ * @import {Labels} from '../frame/labels.js'
+ * @import {Column, Frame} from '../types'
+ * @import {Scene} from './lanes.js'
  */
 
 import { stillReads, troubledOf } from '../frame/hardships.js';

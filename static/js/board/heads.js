@@ -1,8 +1,8 @@
 /**
  * What is over the columns of the matrix: each partition, and over narrow columns its topic once.
  *
- * @typedef {import('../types').Column} Column
- * @typedef {import('../frame/labels.js').Labels} Labels
+ * @import {Column} from '../types'
+ * @import {Labels} from '../frame/labels.js'
  */
 
 import { h } from '../shared/dom.js';

@@ -2,12 +2,9 @@
  * The board for a dozen members: the matrix member × partition. A partition never leaves its column, so a move is
  * always vertical and "owned exactly once" can be seen: one solid chip per column.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Moment} Moment
- * @typedef {import('../types').Column} Column
- * @typedef {import('../types').PartitionView} PartitionView
- * @typedef {import('../frame/cast.js').Cast} Cast
- * @typedef {import('../frame/labels.js').Labels} Labels
+ * @import {Column, Frame, Moment, PartitionView} from '../types'
+ * @import {Cast} from '../frame/cast.js'
+ * @import {Labels} from '../frame/labels.js'
  * @typedef {{members: string[], keys: string[]}} Marked
  * @typedef {{frame: Frame, moment: Moment | null, views: Map<string, PartitionView> | import('../frame/ownership.js').Ownership, free: ReadonlySet<string>,
  *   since: (key: string) => number | null, forward: boolean, violation?: import('../frame/hardships.js').Violation | null,

@@ -1,10 +1,9 @@
 /**
  * What is at the ends of a lane: who the member is and what it does on the left, who blocks whom on the right.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').PartitionView} PartitionView
- * @typedef {import('../frame/cast.js').Cast} Cast
- * @typedef {import('../frame/labels.js').Labels} Labels
+ * @import {Frame, PartitionView} from '../types'
+ * @import {Cast} from '../frame/cast.js'
+ * @import {Labels} from '../frame/labels.js'
  */
 
 import { placeOf, waitsAtBarrier } from '../frame/barrier.js';

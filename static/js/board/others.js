@@ -1,8 +1,8 @@
 /**
  * What has no lane and no column of its own: a line for each of the other members, and what folded columns hold, as bars with a count.
  *
- * @typedef {import('../types').Column} Column
- * @typedef {import('./lanes.js').Scene} Scene
+ * @import {Column} from '../types'
+ * @import {Scene} from './lanes.js'
  * @typedef {{columns: Column[], cast: import('../frame/cast.js').Cast, labels: import('../frame/labels.js').Labels}} Drawn
  */
 

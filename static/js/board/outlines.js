@@ -2,9 +2,7 @@
  * Outlines in the matrix: where a partition should be and is not, where it is withheld, and where it is read or owned besides the
  * one chip that it has.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Column} Column
- * @typedef {import('../types').PartitionView} PartitionView
+ * @import {Column, Frame, PartitionView} from '../types'
  *
  * @typedef {object} Grid the matrix, to draw into
  * @property {Column[]} columns

@@ -2,8 +2,7 @@
  * A member's disc with its rings: inside what is left of the session, outside (amber, only while it gives
  * something up) what is left of the rebalance timeout.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Lane} Lane
+ * @import {Frame, Lane} from '../types'
  */
 
 import { s } from '../shared/dom.js';

@@ -1,9 +1,7 @@
 /**
  * Who has a lane on the board of many members, what their names have in common, and which columns stay open. Pure.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Column} Column
- * @typedef {import('../types').PartitionView} PartitionView
+ * @import {Column, Frame, PartitionView} from '../types'
  * @typedef {Column & {folded?: string[]}} Place a column, or a quiet run of them that is one column, with its partitions
  */
 

@@ -1,8 +1,7 @@
 /**
  * "Read by a client that knows v0 v1 v2 v3": what it reads of the bytes, what it ignores, and what follows from that.
  *
- * @typedef {import('./types').SeenBy} SeenBy
- * @typedef {import('./types').Inspected} Inspected
+ * @import {Inspected, SeenBy} from './types'
  */
 
 import { h, seg, unbroken } from '../shared/dom.js';

@@ -1,9 +1,7 @@
 /**
  * Two blobs or records, field by field: matched by name, so that one byte more does not make all the rest differ.
  *
- * @typedef {import('./types').Compared} Compared
- * @typedef {import('./types').Difference} Difference
- * @typedef {import('./types').Inspected} Inspected
+ * @import {Compared, Difference, Inspected} from './types'
  */
 
 import { h, hit, unbroken } from '../shared/dom.js';
@@ -36,11 +34,8 @@ export class Comparison {
    * @param {HTMLElement} parts.foot
    * @param {() => number} parts.columns
    */
-  constructor({ root, hexes, foot, columns }) {
-    this.root = root;
-    this.hexes = hexes;
-    this.foot = foot;
-    this.columns = columns;
+  constructor(parts) {
+    this.parts = parts;
     this.list = h('div.pairs', { role: 'grid', tabindex: 0, 'aria-label': 'Fields of both; arrow keys move' });
     this.list.addEventListener('pointerover', (event) => this.#pointed(event));
     this.list.addEventListener('click', (event) => this.#pointed(event));
@@ -67,7 +62,7 @@ export class Comparison {
       h('span.mn', 'What it means'),
     );
     this.list.replaceChildren(...this.#rows.map((row, index) => this.#row(row, index, compared)));
-    this.root.replaceChildren(
+    this.parts.root.replaceChildren(
       head,
       this.list,
       left ? h('p.note', `and ${counted(left, 'field')} more`) : '',
@@ -81,12 +76,12 @@ export class Comparison {
           )
         : '',
     );
-    this.hexes.replaceChildren();
+    this.parts.hexes.replaceChildren();
     this.#sides = [compared.first, compared.second].map((side, at) => {
       const tree = new FieldTree(side.fields);
       const root = h('div', { 'aria-label': `Bytes of ${names[at]}` });
-      this.hexes.append(h('h3', names[at]), root);
-      const hex = new HexView({ root, columns: this.columns, onPoint: (byte) => this.#byByte(at, byte) });
+      this.parts.hexes.append(h('h3', names[at]), root);
+      const hex = new HexView({ root, columns: this.parts.columns, onPoint: (byte) => this.#byByte(at, byte) });
       hex.load(fromBase64(side.bytes));
       return { tree, hex, changed: bytesOf(tree, differ, at) };
     });
@@ -122,7 +117,7 @@ export class Comparison {
       if (place?.lies) hex.reveal(place.node.offset, place.end);
     });
     const said = places.map((place) => (place ? placeText(place.node) : 'not there'));
-    this.foot.replaceChildren(
+    this.parts.foot.replaceChildren(
       h('span', h('b', pathText(row.path)), ` ${said[0] === said[1] ? `in both ${said[0]}` : said.join('; ')}`),
       h('span.grow'),
       h('span', 'Outlined: fields that differ'),

@@ -1,7 +1,7 @@
 /**
  * What is copied: a field's value as one would type or paste it, the whole as hex or JSON, or both of two.
  *
- * @typedef {import('./types').FieldNode} FieldNode
+ * @import {FieldNode} from './types'
  * @typedef {'json' | 'hex'} Form
  */
 

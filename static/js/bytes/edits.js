@@ -1,9 +1,8 @@
 /**
  * Editing a field: its value as text and back, which bytes an edit changed, and the way back. Pure.
  *
- * @typedef {import('./types').FieldNode} FieldNode
- * @typedef {import('./types').Inspected} Inspected
- * @typedef {import('./tree.js').FieldTree} FieldTree
+ * @import {FieldNode, Inspected} from './types'
+ * @import {FieldTree} from './tree.js'
  */
 
 import { itemExtent, itemSize } from './tree.js';

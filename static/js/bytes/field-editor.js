@@ -1,7 +1,7 @@
 /**
  * A field while it is edited: what is typed, and the button for what cannot be typed.
  *
- * @typedef {import('./tree.js').Place} Place
+ * @import {Place} from './tree.js'
  */
 
 import { h } from '../shared/dom.js';

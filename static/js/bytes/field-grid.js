@@ -2,8 +2,7 @@
  * The fields as a treegrid of which only the rows in sight exist. One row is selected; the keys walk, open, close and
  * edit; `onSelect` gets what is selected, for the view of the bytes.
  *
- * @typedef {import('./tree.js').Place} Place
- * @typedef {import('./tree.js').FieldTree} FieldTree
+ * @import {FieldTree, Place} from './tree.js'
  */
 
 import { h, hit, s } from '../shared/dom.js';
@@ -47,14 +46,12 @@ export class FieldGrid {
   #nodes = new Map();
 
   /** @param {{root: HTMLElement, tree: FieldTree} & Listener} parts */
-  constructor({ root, tree, onSelect, onEdit, onLeave }) {
+  constructor(parts) {
     made += 1;
     this.id = `fields-${made}`;
-    this.root = root;
+    this.parts = parts;
+    const { root, tree } = parts;
     this.tree = tree;
-    this.onSelect = onSelect;
-    this.onEdit = onEdit;
-    this.onLeave = onLeave;
     this.inner = h('div.fri', { role: 'presentation' });
     root.setAttribute('role', 'treegrid');
     root.tabIndex = 0;
@@ -104,16 +101,16 @@ export class FieldGrid {
     const index = this.selected ? this.#rows.indexOf(this.selected) : -1;
     if (index < 0) return;
     const row = this.#height();
-    const height = this.root.clientHeight || HEIGHT_UNKNOWN;
+    const height = this.parts.root.clientHeight || HEIGHT_UNKNOWN;
     const top = index * row;
-    if (top < this.root.scrollTop) this.root.scrollTop = top;
-    else if (top + row > this.root.scrollTop + height) this.root.scrollTop = top + row - height;
+    if (top < this.parts.root.scrollTop) this.parts.root.scrollTop = top;
+    else if (top + row > this.parts.root.scrollTop + height) this.parts.root.scrollTop = top + row - height;
     this.#draw();
   }
 
   /** @param {Place} place */
   edit(place) {
-    if (!this.onEdit || !isEditable(place.node)) return;
+    if (!this.parts.onEdit || !isEditable(place.node)) return;
     this.selected = place;
     this.#editing = place.path;
     this.reveal();
@@ -138,12 +135,12 @@ export class FieldGrid {
   }
 
   #height() {
-    return pixels(parseFloat(getComputedStyle(this.root).getPropertyValue('--row')) || ROW);
+    return pixels(parseFloat(getComputedStyle(this.parts.root).getPropertyValue('--row')) || ROW);
   }
 
   #sift() {
     this.#rows = this.tree.rows(this.open);
-    this.root.setAttribute('aria-rowcount', String(this.#rows.length));
+    this.parts.root.setAttribute('aria-rowcount', String(this.#rows.length));
     this.inner.style.height = `calc(${this.#rows.length} * var(--row))`;
     this.#redraw();
   }
@@ -156,9 +153,9 @@ export class FieldGrid {
 
   #draw() {
     const row = this.#height();
-    const height = this.root.clientHeight || HEIGHT_UNKNOWN;
-    const from = Math.max(0, Math.floor(this.root.scrollTop / row) - BEYOND);
-    const to = Math.min(this.#rows.length, Math.ceil((this.root.scrollTop + height) / row) + BEYOND);
+    const height = this.parts.root.clientHeight || HEIGHT_UNKNOWN;
+    const from = Math.max(0, Math.floor(this.parts.root.scrollTop / row) - BEYOND);
+    const to = Math.min(this.#rows.length, Math.ceil((this.parts.root.scrollTop + height) / row) + BEYOND);
     /** @type {Map<string, HTMLElement>} */
     const kept = new Map();
     const nodes = [];
@@ -193,8 +190,8 @@ export class FieldGrid {
         part.classList.toggle('hot2', hot && Number(/** @type {HTMLElement} */ (part).dataset.item) === this.item);
       }
     }
-    if (this.selected) this.root.setAttribute('aria-activedescendant', this.#idOf(this.selected));
-    else this.root.removeAttribute('aria-activedescendant');
+    if (this.selected) this.parts.root.setAttribute('aria-activedescendant', this.#idOf(this.selected));
+    else this.parts.root.removeAttribute('aria-activedescendant');
   }
 
   /** @param {Place} place */
@@ -247,14 +244,14 @@ export class FieldGrid {
         ...node.value.slice(0, ITEMS_MOST).map((value, item) => h('span.pt', { 'data-item': item }, String(value))),
       );
       if (node.value.length > ITEMS_MOST) cell.append(h('span.said', `… ${grouped(node.value.length)} in all`));
-    } else cell.append(this.onEdit && isEditable(node) ? h('span.ed', text) : text);
+    } else cell.append(this.parts.onEdit && isEditable(node) ? h('span.ed', text) : text);
     return cell;
   }
 
   /** @param {Place} place */
   #editor(place) {
     return fieldEditor(place, {
-      commit: async (text) => (await this.onEdit?.(place, text)) ?? null,
+      commit: async (text) => (await this.parts.onEdit?.(place, text)) ?? null,
       stop: () => this.#stop(),
     });
   }
@@ -262,7 +259,7 @@ export class FieldGrid {
   #stop() {
     this.#editing = '';
     this.#redraw();
-    this.root.focus({ preventScroll: true });
+    this.parts.root.focus({ preventScroll: true });
   }
 
   /** @param {Event} event @returns {Place | null} */
@@ -286,7 +283,7 @@ export class FieldGrid {
     this.selected = place;
     this.item = item;
     this.#light();
-    this.onSelect(place, item, 'pointer');
+    this.parts.onSelect(place, item, 'pointer');
   }
 
   /** @param {MouseEvent} event */
@@ -313,15 +310,15 @@ export class FieldGrid {
     this.item = item;
     this.#light();
     this.reveal();
-    this.onSelect(place, item, how);
+    this.parts.onSelect(place, item, how);
   }
 
   /** @param {KeyboardEvent} event */
   #keyed(event) {
     const place = this.selected;
-    if (!place || event.ctrlKey || event.metaKey || event.altKey || event.target !== this.root) return;
+    if (!place || event.ctrlKey || event.metaKey || event.altKey || event.target !== this.parts.root) return;
     const index = this.#rows.indexOf(place);
-    const page = Math.max(1, Math.floor(this.root.clientHeight / this.#height()) - 1);
+    const page = Math.max(1, Math.floor(this.parts.root.clientHeight / this.#height()) - 1);
     const to = placeAfter(event.key, index, this.#rows.length, page);
     if (to !== null) this.#go(this.#rows[to]);
     else if (!this.#act(event.key, place, index)) return;
@@ -344,7 +341,7 @@ export class FieldGrid {
     } else if (key === 'Enter' || key === 'F2') {
       if (isEditable(place.node)) this.edit(place);
       else this.toggle(place);
-    } else if (key === 'Escape') this.onLeave?.();
+    } else if (key === 'Escape') this.parts.onLeave?.();
     else return false;
     return true;
   }

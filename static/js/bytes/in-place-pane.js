@@ -1,7 +1,7 @@
 /**
  * What a record's bytes are drawn with among the board's details: its fields, what lies inside them, the bytes.
  *
- * @typedef {import('./types').RecordBytes} RecordBytes
+ * @import {RecordBytes} from './types'
  */
 
 import { h, seg } from '../shared/dom.js';

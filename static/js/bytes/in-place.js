@@ -1,7 +1,7 @@
 /**
  * The bytes of one record, opened in place among the board's details: its fields, what lies inside them, the bytes.
  *
- * @typedef {import('./types').RecordBytes} RecordBytes
+ * @import {RecordBytes} from './types'
  */
 
 import { h } from '../shared/dom.js';

@@ -2,9 +2,9 @@
  * What an older client would read of the bytes that are looked at: the whole where it has versions of that sort, else a
  * subscription within; what it would not read is struck out among the bytes.
  *
- * @typedef {import('./types').Inspected} Inspected
- * @typedef {import('./pane.js').BytesPane} BytesPane
- * @typedef {import('./sheet.js').Sheet} Sheet
+ * @import {Inspected} from './types'
+ * @import {BytesPane} from './pane.js'
+ * @import {Sheet} from './sheet.js'
  */
 
 import { submit } from '../shared/api.js';

@@ -2,8 +2,7 @@
  * What each byte looks like: part of the field that is selected, of its length, of its parent, of an opened blob,
  * unread by the chosen client, changed. Pure; the names are classes of inspector.css.
  *
- * @typedef {import('./tree.js').FieldTree} FieldTree
- * @typedef {import('./tree.js').Place} Place
+ * @import {FieldTree, Place} from './tree.js'
  * @typedef {[number, number]} Extent from and to, the end not included
  */
 

@@ -1,9 +1,9 @@
 /**
  * Fields and bytes side by side with one selection: what the inspector's page and the board's details both show.
  *
- * @typedef {import('./types').Inspected} Inspected
- * @typedef {import('./tree.js').Place} Place
- * @typedef {import('./marks.js').Extent} Extent
+ * @import {Inspected} from './types'
+ * @import {Place} from './tree.js'
+ * @import {Extent} from './marks.js'
  */
 
 import { h } from '../shared/dom.js';

@@ -1,9 +1,7 @@
 /**
  * What the page shows about bytes as a whole: the sentence on top, whose clauses lead to fields, and what kind they are.
  *
- * @typedef {import('./types').Inspected} Inspected
- * @typedef {import('./types').Guess} Guess
- * @typedef {import('./types').Said} Said
+ * @import {Guess, Inspected, Said} from './types'
  */
 
 import { h } from '../shared/dom.js';

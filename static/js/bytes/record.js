@@ -2,7 +2,7 @@
  * A record of a timeline that is open: its key and its value are two sheets, of which one is shown; and the record that
  * its key had before.
  *
- * @typedef {import('./types').RecordBytes} RecordBytes
+ * @import {RecordBytes} from './types'
  * @typedef {'key' | 'value'} Part
  */
 

@@ -1,9 +1,9 @@
 /**
  * Bytes that are open: as they came, as they are after edits, and the way back; and what one would compare them with.
  *
- * @typedef {import('./types').Inspected} Inspected
- * @typedef {import('./pane.js').BytesPane} BytesPane
- * @typedef {import('./tree.js').Place} Place
+ * @import {Inspected} from './types'
+ * @import {BytesPane} from './pane.js'
+ * @import {Place} from './tree.js'
  */
 
 import { History, toBase64 } from './edits.js';

@@ -2,7 +2,7 @@
  * The fields of an inspection as a tree that can be folded: which rows are in sight, and which field a byte is of.
  * Pure.
  *
- * @typedef {import('./types').FieldNode} FieldNode
+ * @import {FieldNode} from './types'
  */
 
 import { countWhile } from '../shared/sorted.js';

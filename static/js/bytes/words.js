@@ -1,7 +1,7 @@
 /**
  * Bytes in words: a field's value in a row, where it lies, how much it is. Pure.
  *
- * @typedef {import('./types').FieldNode} FieldNode
+ * @import {FieldNode} from './types'
  */
 
 import { counted, grouped } from '../shared/numbers.js';

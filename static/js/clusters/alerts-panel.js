@@ -1,9 +1,7 @@
 /**
  * The alerts of a cluster on its page: those that hold and held, the rules, and what was sent.
  *
- * @typedef {import('./alerts.js').Alert} Alert
- * @typedef {import('./alerts.js').Overview} Overview
- * @typedef {import('./alerts.js').Rule} Rule
+ * @import {Alert, Overview, Rule} from './alerts.js'
  */
 
 import { ask, submit } from '../shared/api.js';

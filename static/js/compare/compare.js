@@ -4,8 +4,7 @@
  * Who reads is what clients own, if the run reports it (a simulated one does); of records alone it is what is assigned,
  * as the coordinator saw it.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Moment} Moment
+ * @import {Frame, Moment} from '../types'
  * @typedef {{moment: Moment | null, frame: Frame, at_ms: number}} Seen
  * @typedef {{at_ms: number, waiting: number, waiting_rate: number, read_twice: number, skipped: number}} Consumed
  * @typedef {{key: string, member: string | null, from_ms: number, to_ms: number}} Stretch a `member` of null: nobody reads

@@ -1,7 +1,7 @@
 /**
  * Where the playhead of several runs can be, by what locks them, and what their boards show differently there. Pure.
  *
- * @typedef {import('./compare.js').Seen} Seen
+ * @import {Seen} from './compare.js'
  * @typedef {'time' | 'event' | 'epoch'} Lock by the time since each run's beginning, by the number of the event, or by the epoch
  * @typedef {{at: number, places: number[]}} Stop `at`: milliseconds, a number of events, or an epoch; `places`: what each run shows, in `seen`
  * @typedef {{seen: Seen[], begin_ms: number}} Timed

@@ -2,9 +2,8 @@
  * Epochs over time as a plain drawing: the same staircases that Plotly draws once a reader turns to them. It moves its playhead for
  * nothing, and it is all that a page has which needs no server: Plotly's script alone would be three times as large as such a page.
  *
- * @typedef {import('../frame/cast.js').Cast} Cast
- * @typedef {import('./epochs-words.js').EpochsFigure} EpochsFigure
- * @typedef {import('./epochs-words.js').Trace} Trace
+ * @import {Cast} from '../frame/cast.js'
+ * @import {EpochsFigure, Trace} from './epochs-words.js'
  */
 
 import { h, s, text } from '../shared/dom.js';
@@ -70,13 +69,8 @@ export class EpochsDrawing {
    * @param {() => Promise<EpochsFigure>} parts.fetchFigure
    * @param {(sequence: number) => void} parts.onSeek
    */
-  constructor({ plot, table, legend, cast, fetchFigure, onSeek }) {
-    this.plot = plot;
-    this.table = table;
-    this.legend = legend;
-    this.cast = cast;
-    this.fetchFigure = fetchFigure;
-    this.onSeek = onSeek;
+  constructor(parts) {
+    this.parts = parts;
   }
 
   /** Call once the board is alive. */
@@ -87,7 +81,7 @@ export class EpochsDrawing {
       clearTimeout(resized);
       resized = setTimeout(() => this.#draw(), RESIZED_MS);
     });
-    this.#resizes.observe(this.plot);
+    this.#resizes.observe(this.parts.plot);
     onZone(() => this.#draw());
     onTextSize(() => this.#draw());
     await this.refresh();
@@ -121,26 +115,26 @@ export class EpochsDrawing {
     /** @type {EpochsFigure} */
     let figure;
     try {
-      figure = await this.fetchFigure();
+      figure = await this.parts.fetchFigure();
     } catch (error) {
       if (revision === this.#revision && !this.#figure)
-        this.plot.replaceChildren(h('p.why', messageOf(error, 'No figure.')));
+        this.parts.plot.replaceChildren(h('p.why', messageOf(error, 'No figure.')));
       return;
     }
     if (revision !== this.#revision) return;
     if (!figure.data.length) {
-      this.plot.replaceChildren(h('p.why', 'No epoch yet.'));
+      this.parts.plot.replaceChildren(h('p.why', 'No epoch yet.'));
       return;
     }
     this.#figure = figure;
-    showLegend(this.legend, this.cast, figure.data);
-    showTable(this.table, this.cast, figure.data);
+    showLegend(this.parts.legend, this.parts.cast, figure.data);
+    showTable(this.parts.table, this.parts.cast, figure.data);
     this.#draw();
   }
 
   #draw() {
     const figure = this.#figure;
-    const wide = this.plot.clientWidth / textSize();
+    const wide = this.parts.plot.clientWidth / textSize();
     if (!figure || !wide) return;
     const { data, layout } = figure;
     const times = data.flatMap((trace) => trace.x);
@@ -180,15 +174,15 @@ export class EpochsDrawing {
       this.#head,
     );
     svg.addEventListener('click', (event) => this.#seek(/** @type {MouseEvent} */ (event), svg, y));
-    this.plot.replaceChildren(svg);
-    this.plot.setAttribute('data-ready', 'true');
+    this.parts.plot.replaceChildren(svg);
+    this.parts.plot.setAttribute('data-ready', 'true');
     this.move(0, this.#at_ms);
   }
 
   /** @param {Trace} trace @param {string} path */
   #line(trace, path) {
     const { member, line } = trace.meta ?? {};
-    const colour = member ? `--m${this.cast.lane(member).hue}` : line === 'assignment' ? '--ink-3' : '--ink';
+    const colour = member ? `--m${this.parts.cast.lane(member).hue}` : line === 'assignment' ? '--ink-3' : '--ink';
     const drawn = s('path', {
       d: path,
       fill: 'none',
@@ -196,7 +190,7 @@ export class EpochsDrawing {
       'stroke-width': member ? 1.6 : 2,
       'stroke-dasharray': line === 'assignment' ? '5 3' : null,
     });
-    drawn.append(s('title', member ? this.cast.name(member) : trace.name));
+    drawn.append(s('title', member ? this.parts.cast.name(member) : trace.name));
     return drawn;
   }
 
@@ -211,6 +205,6 @@ export class EpochsDrawing {
         const away = Math.hypot(this.#x(ms) - across, epoch === null ? 0 : y(epoch) - down);
         if (away < nearest.away) nearest = { away, sequence: trace.customdata[at] };
       });
-    if (nearest.sequence >= 0) this.onSeek(nearest.sequence);
+    if (nearest.sequence >= 0) this.parts.onSeek(nearest.sequence);
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The words of the figure of epochs, whichever code draws it: which line is whose, and the same as a table.
  *
- * @typedef {import('../frame/cast.js').Cast} Cast
+ * @import {Cast} from '../frame/cast.js'
  * @typedef {{x: number[], y: (number | null)[], customdata: number[], name: string, meta?: {line: string, member?: string}}} Trace
  * @typedef {{data: Trace[], layout: any}} EpochsFigure times in milliseconds, `customdata` sequences
  */

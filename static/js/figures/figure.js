@@ -5,7 +5,7 @@
  * its first figure are a tenth of a second of a processor, and each move of its playhead is a hundredth. With Plotly come zoom,
  * values under the pointer and the figure as a file. Colours are our tokens, put in here: the figure's JSON has none.
  *
- * @typedef {import('../frame/cast.js').Cast} Cast
+ * @import {Cast} from '../frame/cast.js'
  */
 
 import { EpochsDrawing } from './epochs-drawing.js';

@@ -2,8 +2,7 @@
  * Lag over time as a drawing: a line for each partition, member or topic, the rebalances with the time that each took to catch up,
  * times of which nothing is known, and the board's playhead.
  *
- * @typedef {import('./lag-words.js').Lag} Lag
- * @typedef {import('./lag-words.js').Unit} Unit
+ * @import {Lag, Unit} from './lag-words.js'
  */
 
 import { h, s, text } from '../shared/dom.js';

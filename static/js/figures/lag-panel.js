@@ -2,9 +2,8 @@
  * The lag of a group over time, and what each rebalance cost: a track with the board's playhead, values under the pointer or by keys,
  * and both as tables. It is asked for when the panel is opened.
  *
- * @typedef {import('../frame/cast.js').Cast} Cast
- * @typedef {import('./lag-words.js').Lag} Lag
- * @typedef {import('./lag-words.js').NamedLine} NamedLine
+ * @import {Cast} from '../frame/cast.js'
+ * @import {Lag, NamedLine} from './lag-words.js'
  * @typedef {'partition' | 'member' | 'topic'} By
  */
 
@@ -62,12 +61,9 @@ export class LagPanel {
    * @param {() => import('../types').Moment[]} parts.moments those that are loaded
    * @param {(sequence: number) => void} parts.onSeek
    */
-  constructor({ panel, cast, fetchLag, meta, moments, onSeek }) {
-    this.cast = cast;
-    this.fetchLag = fetchLag;
-    this.meta = meta;
-    this.moments = moments;
-    this.onSeek = onSeek;
+  constructor(parts) {
+    this.parts = parts;
+    const { panel, meta } = parts;
     panel.append(
       h(
         'div.phead.tlh',
@@ -109,14 +105,14 @@ export class LagPanel {
 
   /** When the timeline begins and ends. @returns {[number, number]} */
   get #span() {
-    const { first_ms: first, last_ms: last } = this.meta.summary;
-    return [first ?? this.moments()[0]?.at_ms ?? 0, last ?? 0];
+    const { first_ms: first, last_ms: last } = this.parts.meta.summary;
+    return [first ?? this.parts.moments()[0]?.at_ms ?? 0, last ?? 0];
   }
 
   /** The board goes to the last moment of a time: of those that are loaded, and of the rebalances. @param {number} ms */
   #go(ms) {
-    const known = [...(this.#lag?.rebalances ?? []), ...this.moments()].filter(({ at_ms }) => at_ms <= ms);
-    if (known.length) this.onSeek(Math.max(...known.map(({ sequence }) => sequence)));
+    const known = [...(this.#lag?.rebalances ?? []), ...this.parts.moments()].filter(({ at_ms }) => at_ms <= ms);
+    if (known.length) this.parts.onSeek(Math.max(...known.map(({ sequence }) => sequence)));
   }
 
   /** @param {string} label @param {string[]} values @param {string} now @param {(value: string) => void} choose */
@@ -134,7 +130,7 @@ export class LagPanel {
     const asked = this.#asked;
     if (!this.#lag) this.#status.textContent = 'Reading offsets …';
     try {
-      const lag = await this.fetchLag(this.#by);
+      const lag = await this.parts.fetchLag(this.#by);
       if (asked !== this.#asked) return;
       this.#lag = lag;
       // Owners of an import are known once its chunks were opened, a few with each answer.
@@ -156,7 +152,7 @@ export class LagPanel {
     this.#words.parentElement?.toggleAttribute('hidden', !known);
     this.#status.textContent = lag.problem ?? this.#hint();
     this.#draw();
-    const name = (/** @type {string} */ member) => this.cast.name(member);
+    const name = (/** @type {string} */ member) => this.parts.cast.name(member);
     const lost = lag.lost.map(
       ({ partition, records, at_ms: ms }) =>
         `${counted(records, 'record')} of ${partition} ${records === 1 ? 'was' : 'were'} deleted before the group read them, first seen ${this.#when(ms)}.`,
@@ -177,13 +173,13 @@ export class LagPanel {
     if (!this.#lag?.times_ms.length || !wide) return;
     const lag = { ...this.#lag, lines: this.#lines };
     const hueOf = (/** @type {NamedLine} */ { member }, /** @type {number} */ at) =>
-      member === null ? hueAt(at) : this.cast.lane(member).hue;
+      member === null ? hueAt(at) : this.parts.cast.lane(member).hue;
     this.#drawing = lagDrawing({ lag, unit: this.#unit, wide: wide - 16, span: this.#span, hueOf });
     this.#plot.replaceChildren(this.#drawing.svg);
     this.#drawing.move(this.#at_ms);
     this.#plot.setAttribute('aria-valuemax', String(lag.times_ms.length - 1));
     this.#plot.setAttribute('data-ready', 'true');
-    const name = (/** @type {string} */ member) => this.cast.name(member);
+    const name = (/** @type {string} */ member) => this.parts.cast.name(member);
     this.#legend.replaceChildren(
       ...lagLegend(this.#lines.map((line, at) => ({ hue: hueOf(line, at), name: lineName(line, name) }))),
     );
@@ -197,7 +193,7 @@ export class LagPanel {
     this.#drawing?.read(at);
     const lag = this.#lag;
     if (at === null || !lag?.times_ms.length) return;
-    const name = (/** @type {string} */ member) => this.cast.name(member);
+    const name = (/** @type {string} */ member) => this.parts.cast.name(member);
     const parts = this.#lines.map((line) => `${lineName(line, name)} ${lagText(line, this.#unit, at)}`);
     const why = lag.total.why[at];
     const total = `${this.#when(lag.times_ms[at])}: ${lagText(lag.total, this.#unit, at)}${why && lag.total[this.#unit][at] === null ? ` (${REASONS[why] ?? why})` : ''}`;
@@ -245,7 +241,7 @@ export class LagPanel {
 
   /** @param {Lag} lag */
   #table({ times_ms: times, total }) {
-    const name = (/** @type {string} */ member) => this.cast.name(member);
+    const name = (/** @type {string} */ member) => this.parts.cast.name(member);
     const every = Math.ceil(times.length / ROWS_MOST);
     const places = times.map((_, at) => at).filter((at) => at % every === 0);
     const row = (/** @type {number} */ at) =>

@@ -4,7 +4,7 @@
  * They are computed on the server from the timeline's entries, so they are asked for only while the panel is open, and only
  * once the playhead rests.
  *
- * @typedef {import('../frame/cast.js').Cast} Cast
+ * @import {Cast} from '../frame/cast.js'
  * @typedef {{name: string, unit: string, about: string, where?: string, proposed?: boolean, kip_429?: string | null, tags?: {[tag: string]: string}, value: number | null}} Measured
  * @typedef {{sequence: number, broker: Measured[], clients: {member: string, metrics: Measured[]}[], more?: number, not_told: {name: string, why: string}[]}} Metrics
  */

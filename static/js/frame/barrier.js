@@ -4,7 +4,7 @@
  * Two posts stand between a member and its partitions, JoinGroup and SyncGroup. All pass the first together when everybody
  * has joined, and the second when the leader has assigned.
  *
- * @typedef {import('../types').Frame} Frame
+ * @import {Frame} from '../types'
  * @typedef {'out' | 'told' | 'join' | 'between' | 'sync' | 'past'} Place
  */
 

@@ -2,8 +2,7 @@
  * Who is on the board: lanes, letters and colours, by the order of joining and for the whole timeline.
  * Pure: no DOM.
  *
- * @typedef {import('../types').Lane} Lane
- * @typedef {import('../types').Frame} Frame
+ * @import {Frame, Lane} from '../types'
  */
 
 /** As many members have a colour of their own; the seventh and later are grey and distinguished by their letters. */

@@ -3,8 +3,7 @@
  * by the frames: a target is worked out because the group epoch rose, members move because of the target, a member
  * acknowledges because it was asked to give something up, and gains what another released. Pure.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Moment} Moment
+ * @import {Frame, Moment} from '../types'
  */
 
 import { epochOf, isClassic, keysOf } from './view.js';

@@ -4,8 +4,7 @@
  * Frames are never altered in place: whatever changes is copied once for each call, everything else is shared, so that
  * two frames can be compared by identity and a frame that somebody holds stays what it was.
  *
- * @typedef {import('../types').Change} Change
- * @typedef {import('../types').Frame} Frame
+ * @import {Change, Frame} from '../types'
  */
 
 /** One journey from a frame to another: objects that it has copied are its own, and are then altered in place. */

@@ -1,7 +1,7 @@
 /**
  * How far a partition is read, if a run reports at what rate records are written. Pure.
  *
- * @typedef {import('../types').Frame} Frame
+ * @import {Frame} from '../types'
  * @typedef {NonNullable<Frame['consumption']>['partitions'][string][string]} Read
  */
 

@@ -1,7 +1,7 @@
 /**
  * A member in running text.
  *
- * @typedef {import('./cast.js').Cast} Cast
+ * @import {Cast} from './cast.js'
  */
 
 import { h } from '../shared/dom.js';

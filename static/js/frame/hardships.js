@@ -2,9 +2,9 @@
  * What goes wrong around the group, in words: a member that does not move, is cut off or was fenced, a client that
  * does not know of its removal, a coordinator that loads, an invariant that is broken. Pure.
  *
- * @typedef {import('../types').Frame} Frame
+ * @import {Frame} from '../types'
  * @typedef {Partial<import('../types').Summary>} Summary
- * @typedef {import('./cast.js').Cast} Cast
+ * @import {Cast} from './cast.js'
  * @typedef {{says: string, kafka: string, bad: boolean, duty?: boolean}} Hardship a `duty` is work, no trouble
  * @typedef {{member: string, says: string[], bad: boolean}} Troubled
  * @typedef {{sequence: number, says: string, invariant: string, members: string[], keys: string[], proof: number[]}} Violation

@@ -3,7 +3,7 @@
  * that has something to revoke gets nothing new before it has confirmed that; a process that is gone, paused or cut off sends no
  * heartbeat. Pure.
  *
- * @typedef {import('../types').Frame} Frame
+ * @import {Frame} from '../types'
  * @typedef {'removed' | 'killed' | 'away' | 'paused' | 'cut' | 'revoking' | 'revokes'} Obstacle
  */
 

@@ -2,7 +2,7 @@
  * What happens to committed offsets, at the partitions that it concerns: an open transaction holds them while it is open; one that goes
  * back does so in one moment. Pure.
  *
- * @typedef {import('../shapes').Finding} Finding
+ * @import {Finding} from '../shapes'
  * @typedef {{caption: string, says: string}} Mark under a chip, and in a sentence
  */
 

@@ -2,10 +2,7 @@
  * Who holds and should hold each partition at the playhead, kept change by change: what a step costs follows what it
  * changed, never the size of the group. It gives the same as `partitionsOf`, `unowned` and `distance` (view.js) for the whole frame.
  *
- * @typedef {import('../types').Change} Change
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Partitions} Partitions
- * @typedef {import('../types').PartitionView} PartitionView
+ * @import {Change, Frame, PartitionView, Partitions} from '../types'
  * @typedef {{topic: string, partition: number, holders: Map<string, number>, wanted: Set<string>}} Place
  */
 

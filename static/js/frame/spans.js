@@ -2,10 +2,8 @@
  * What the timeline draws, collected moment by moment: spans of ownership, stretches without an owner, group
  * states and epochs. Pure, and incremental: a timeline that grows adds to what is there.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Moment} Moment
- * @typedef {import('../types').Span} Span
- * @typedef {import('./cast.js').Cast} Cast
+ * @import {Frame, Moment, Span} from '../types'
+ * @import {Cast} from './cast.js'
  * @typedef {{from: number, to: number | null, from_ms: number, to_ms: number | null}} Stretch
  * @typedef {'killed' | 'paused' | 'cut' | 'fenced' | 'outside'} HardKind
  */

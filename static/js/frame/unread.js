@@ -3,8 +3,7 @@
  * or it is silent: its commits have stopped (inferred from a log). The coordinator notices when a session expires; until then the
  * group may be Stable. Pure.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').SilentSpan} SilentSpan
+ * @import {Frame, SilentSpan} from '../types'
  * @typedef {{member: string, keys: string[], why: 'killed' | 'paused' | 'silent', since_ms?: number}} Unread `since_ms`: since its last commit
  */
 

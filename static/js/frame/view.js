@@ -2,10 +2,7 @@
  * From a frame to what the board shows: where each partition is, who wants it, who waits for whom.
  * Pure: no DOM, no clock.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Partitions} Partitions
- * @typedef {import('../types').PartitionView} PartitionView
- * @typedef {import('../types').Column} Column
+ * @import {Column, Frame, PartitionView, Partitions} from '../types'
  */
 
 import { append } from '../shared/lists.js';

@@ -3,10 +3,8 @@
  *
  * What happens is said first; Kafka's own name is in the tooltip.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Moment} Moment
- * @typedef {import('../types').PartitionView} PartitionView
- * @typedef {import('./cast.js').Cast} Cast
+ * @import {Frame, Moment, PartitionView} from '../types'
+ * @import {Cast} from './cast.js'
  */
 
 import { doesWhat } from './barrier.js';

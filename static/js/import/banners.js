@@ -1,7 +1,7 @@
 /**
  * What is above an import: that it failed, that Spark is fetched, how it relates to an earlier one.
  *
- * @typedef {import('./types').Detail} Detail
+ * @import {Detail} from './types'
  */
 
 import { banner, h, part } from '../shared/dom.js';

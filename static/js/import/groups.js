@@ -1,7 +1,7 @@
 /**
  * The groups of an import in the table of what is wrong: those that are stored, then those that wait to be analysed.
  *
- * @typedef {import('./types').Detail} Detail
+ * @import {Detail} from './types'
  */
 
 import { bareRow } from '../troubles/order.js';

@@ -1,7 +1,7 @@
 /**
  * The head of an import: what was found in one sentence, how long it took, and what can be done with it.
  *
- * @typedef {import('./types').Detail} Detail
+ * @import {Detail} from './types'
  */
 
 import { h, part } from '../shared/dom.js';

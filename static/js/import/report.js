@@ -1,7 +1,7 @@
 /**
  * The report of an import: what was found and what was skipped, to be copied or kept as a file.
  *
- * @typedef {import('./types').Detail} Detail
+ * @import {Detail} from './types'
  */
 
 import { h, part } from '../shared/dom.js';

@@ -1,7 +1,7 @@
 /**
  * A row of the table of an import's files. Nothing here knows the page.
  *
- * @typedef {import('./types').Source} Source
+ * @import {Source} from './types'
  */
 
 import { h, s } from '../shared/dom.js';

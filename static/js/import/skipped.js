@@ -1,7 +1,7 @@
 /**
  * What was skipped of an import, and why.
  *
- * @typedef {import('./types').Detail} Detail
+ * @import {Detail} from './types'
  */
 
 import { h, part } from '../shared/dom.js';

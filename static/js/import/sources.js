@@ -1,7 +1,7 @@
 /**
  * The files of an import, each with what it was recognised as.
  *
- * @typedef {import('./types').Detail} Detail
+ * @import {Detail} from './types'
  */
 
 import { part } from '../shared/dom.js';

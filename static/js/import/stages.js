@@ -1,7 +1,7 @@
 /**
  * The progress of an import: a bar for each stage, and the time that is left.
  *
- * @typedef {import('./types').Detail} Detail
+ * @import {Detail} from './types'
  */
 
 import { h, part } from '../shared/dom.js';

@@ -1,7 +1,7 @@
 /**
  * What an import has come to: whether it has ended, and how many groups are known.
  *
- * @typedef {import('./types').Detail} Detail
+ * @import {Detail} from './types'
  */
 
 const ENDED = new Set(['complete', 'failed', 'cancelled']);

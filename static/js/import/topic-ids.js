@@ -1,8 +1,7 @@
 /**
  * Topic ids that the log does not name: each takes a name that is suggested, typed, or read from a file.
  *
- * @typedef {import('./types').Detail} Detail
- * @typedef {import('./types').Nameless} Nameless
+ * @import {Detail, Nameless} from './types'
  */
 
 import { submit } from '../shared/api.js';

@@ -1,8 +1,7 @@
 /**
  * The rows of the list of timelines. Nothing here knows the page.
  *
- * @typedef {import('./types').Kept} Kept
- * @typedef {import('./types').Inner} Inner
+ * @import {Inner, Kept} from './types'
  */
 
 import { h, s, unbroken } from '../shared/dom.js';

@@ -2,11 +2,8 @@
  * One of the six small boards: an SVG, drawn to the width that it has, in the grammar of the big one. Faint stays, solid
  * with the corner cut off goes, dashed takes; a partition never leaves its column.
  *
- * @typedef {import('./types').Sheet} Sheet
- * @typedef {import('./types').LabAnswer} LabAnswer
- * @typedef {import('./types').View} View
- * @typedef {import('./layout.js').Layout} Layout
- * @typedef {import('./layout.js').Row} Row
+ * @import {LabAnswer, Sheet, View} from './types'
+ * @import {Layout, Row} from './layout.js'
  */
 
 import { s } from '../shared/dom.js';

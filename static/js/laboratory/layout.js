@@ -1,8 +1,7 @@
 /**
  * Where the rows and columns of a small board stand, for the width that it has. Pure: no DOM.
  *
- * @typedef {import('./types').Sheet} Sheet
- * @typedef {import('./types').LabAnswer} LabAnswer
+ * @import {LabAnswer, Sheet} from './types'
  */
 
 import { labelOf } from './people.js';

@@ -1,8 +1,7 @@
 /**
  * What can be changed of one member: its rack, what it reads, whether it leaves, whether it is there at all.
  *
- * @typedef {import('./types').Sheet} Sheet
- * @typedef {import('./types').Change} Change
+ * @import {Change, Sheet} from './types'
  */
 
 import { h, seg } from '../shared/dom.js';

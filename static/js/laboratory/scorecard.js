@@ -1,7 +1,7 @@
 /**
  * The scorecard: a row for each figure, a column for each board. The best is underlined, never coloured.
  *
- * @typedef {import('./types').Sheet} Sheet
+ * @import {Sheet} from './types'
  */
 
 import { h } from '../shared/dom.js';

@@ -2,8 +2,7 @@
  * The rows in which a group is built: members, topics, presets, the event. It only passes on what was clicked; the server
  * knows what that makes of the group.
  *
- * @typedef {import('./types').Sheet} Sheet
- * @typedef {import('./types').Change} Change
+ * @import {Change, Sheet} from './types'
  */
 
 import { h, redrawn, seg } from '../shared/dom.js';
@@ -71,15 +70,9 @@ const COUNTED = { join: 'members who join', leave: 'members who leave', grow: 'p
 
 export class Setup {
   /** @param {{group: HTMLElement, presets: HTMLElement, happens: HTMLElement, shape: HTMLSelectElement, own: HTMLElement, link: HTMLElement, onChange: (change: Change) => void, onMember: (place: number) => void}} parts */
-  constructor({ group, presets, happens, shape, own, link, onChange, onMember }) {
-    this.group = group;
-    this.presets = presets;
-    this.happens = happens;
-    this.shape = shape;
-    this.own = own;
-    this.link = link;
-    this.onChange = onChange;
-    this.onMember = onMember;
+  constructor(parts) {
+    this.parts = parts;
+    const { shape, onChange } = parts;
     shape.addEventListener('change', () => {
       const [members, topics, partitions] = shape.value.split(',').map(Number);
       if (topics) onChange({ what: 'shape', members, topics, partitions });
@@ -89,12 +82,12 @@ export class Setup {
   /** @param {Sheet} sheet */
   show(sheet) {
     redrawn(() => {
-      this.group.replaceChildren(this.#members(sheet), this.#topics(sheet));
-      this.presets.replaceChildren(...AXES.map((axis) => this.#axis(sheet, axis)));
-      this.happens.replaceChildren(...HAPPENS.map((axis) => this.#axis(sheet, axis)));
+      this.parts.group.replaceChildren(this.#members(sheet), this.#topics(sheet));
+      this.parts.presets.replaceChildren(...AXES.map((axis) => this.#axis(sheet, axis)));
+      this.parts.happens.replaceChildren(...HAPPENS.map((axis) => this.#axis(sheet, axis)));
     });
     this.#shape(sheet);
-    this.link.textContent = `/laboratory?${sheet.query}`;
+    this.parts.link.textContent = `/laboratory?${sheet.query}`;
   }
 
   /** @param {Sheet} sheet */
@@ -114,8 +107,10 @@ export class Setup {
       ...first.map((place) => this.#chip(sheet, place)),
       left ? h('span.quiet.nowrap', `${grouped(left)} more`) : null,
       ...acting.map((place) => this.#chip(sheet, place)),
-      this.#press('member-off', '−', 'One member less', there <= 1, () => this.onChange({ what: 'members', by: -1 })),
-      this.#press('member-on', '+', 'One member more', false, () => this.onChange({ what: 'members', by: 1 })),
+      this.#press('member-off', '−', 'One member less', there <= 1, () =>
+        this.parts.onChange({ what: 'members', by: -1 }),
+      ),
+      this.#press('member-on', '+', 'One member more', false, () => this.parts.onChange({ what: 'members', by: 1 })),
     );
   }
 
@@ -128,7 +123,7 @@ export class Setup {
         class: `mem${joins ? ' new' : ''}${leaves ? ' gone' : ''}`,
         'data-key': `member-${place}`,
         title: `${name}: rack, topics, leave, remove`,
-        onclick: () => this.onMember(place),
+        onclick: () => this.parts.onMember(place),
       },
       h('span.who', { 'data-hue': hueOf(place), 'aria-hidden': 'true' }, labelOf(name)),
       // Read out as one sentence; what is seen is short.
@@ -169,9 +164,9 @@ export class Setup {
         '−',
         `One topic less${grown && grown.topic === topics.length - 1 ? '; it is the one that grows' : ''}`,
         topics.length <= 1,
-        () => this.onChange({ what: 'topics', by: -1 }),
+        () => this.parts.onChange({ what: 'topics', by: -1 }),
       ),
-      this.#press('topics-on', '+', 'One topic more', false, () => this.onChange({ what: 'topics', by: 1 })),
+      this.#press('topics-on', '+', 'One topic more', false, () => this.parts.onChange({ what: 'topics', by: 1 })),
     );
   }
 
@@ -183,7 +178,7 @@ export class Setup {
     return h(
       'div.grp',
       h('span.lb', label),
-      seg(label, offered, selected, (to) => this.onChange({ what, to }), what),
+      seg(label, offered, selected, (to) => this.parts.onChange({ what, to }), what),
       what === 'event' ? this.#count(sheet) : null,
       what === 'before' && sheet.case.before === 'own' ? this.#seed(sheet) : null,
     );
@@ -223,22 +218,22 @@ export class Setup {
     const members = sheet.members.filter((member) => !member.joins).length;
     const partitions = sheet.topics.reduce((sum, topic) => sum + topic.partitions - topic.added, 0);
     const value = `${members},${sheet.topics.length},${partitions}`;
-    const known = [...this.shape.options].some((option) => option.value === value);
+    const known = [...this.parts.shape.options].some((option) => option.value === value);
     const topics = sheet.topics.length;
-    this.own.textContent = [
+    this.parts.own.textContent = [
       counted(members, 'member'),
       counted(topics, 'topic'),
       counted(partitions, 'partition'),
     ].join(', ');
-    this.own.hidden = known;
-    this.shape.value = known ? value : '';
+    this.parts.own.hidden = known;
+    this.parts.shape.value = known ? value : '';
   }
 
   /** @param {string} key @param {string} sign @param {string} label @param {boolean} disabled @param {Change} change */
   #step(key, sign, label, disabled, change) {
     return h(
       'button',
-      { 'data-key': key, 'aria-label': label, title: label, disabled, onclick: () => this.onChange(change) },
+      { 'data-key': key, 'aria-label': label, title: label, disabled, onclick: () => this.parts.onChange(change) },
       sign,
     );
   }

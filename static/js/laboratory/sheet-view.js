@@ -1,8 +1,7 @@
 /**
  * A sheet as it is read: the sentence, six boards of which one is open, the scorecard, and how the open one got there, step by step.
  *
- * @typedef {import('./types').Sheet} Sheet
- * @typedef {import('./types').View} View
+ * @import {Sheet, View} from './types'
  */
 
 import { choose, h, hit, part, redrawn } from '../shared/dom.js';

@@ -1,8 +1,7 @@
 /**
  * The steps of the open assignor's algorithm; the one that is looked at shows what it did.
  *
- * @typedef {import('./types').Sheet} Sheet
- * @typedef {import('./types').LabStep} LabStep
+ * @import {LabStep, Sheet} from './types'
  */
 
 import { h } from '../shared/dom.js';

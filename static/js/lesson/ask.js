@@ -2,9 +2,8 @@
  * A question: partitions put together by dragging or by pressing them, members or answers chosen. A wrong answer shows what
  * would have to be true; nobody counts tries.
  *
- * @typedef {import('./types').Ask} Question
- * @typedef {import('./types').Option} Option
- * @typedef {import('../frame/cast.js').Cast} Cast
+ * @import {Ask as Question, Option} from './types'
+ * @import {Cast} from '../frame/cast.js'
  */
 
 import { h } from '../shared/dom.js';

@@ -1,8 +1,7 @@
 /**
  * Beats written from moments: where a moment is, as a lesson names it, and a beat of it to go on from.
  *
- * @typedef {import('../types').Moment} Moment
- * @typedef {import('../types').Chunk} Chunk
+ * @import {Chunk, Moment} from '../types'
  */
 
 /**

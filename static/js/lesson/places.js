@@ -1,9 +1,8 @@
 /**
  * Be the leader: place each partition with a member, then see what the six assignors answer.
  *
- * @typedef {import('./types').Hands} Hands
- * @typedef {import('./types').Ask} Question
- * @typedef {import('../frame/cast.js').Cast} Cast
+ * @import {Ask as Question, Hands} from './types'
+ * @import {Cast} from '../frame/cast.js'
  */
 
 import { h, table } from '../shared/dom.js';

@@ -3,9 +3,7 @@
  *
  * Its places are in `templates/lessons/player.html`; what was done is kept through `keeps`, so that a draft keeps nothing.
  *
- * @typedef {import('./types').Sheet} Sheet
- * @typedef {import('./types').Beat} Beat
- * @typedef {import('./types').Done} Done
+ * @import {Beat, Done, Sheet} from './types'
  */
 
 import { Cast } from '../frame/cast.js';

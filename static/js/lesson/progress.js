@@ -1,7 +1,7 @@
 /**
  * What a reader has done, kept in this browser alone. Two tabs add up; a reload finds it again.
  *
- * @typedef {import('./types').Done} Done
+ * @import {Done} from './types'
  */
 
 const KEY = 'lessons';

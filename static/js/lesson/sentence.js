@@ -1,8 +1,8 @@
 /**
  * Sentences of a lesson: members in their colours, partitions and values as what they are, words that explain themselves.
  *
- * @typedef {import('./types').TextPart} TextPart
- * @typedef {import('../frame/cast.js').Cast} Cast
+ * @import {TextPart} from './types'
+ * @import {Cast} from '../frame/cast.js'
  */
 
 import { h } from '../shared/dom.js';

@@ -1,9 +1,9 @@
 /**
  * The board of a lesson: it is at the beat's moment, and knows nothing of what comes after that.
  *
- * @typedef {import('./types').Run} Run
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../timeline/timeline.js').Rest} Rest
+ * @import {Run} from './types'
+ * @import {Frame} from '../types'
+ * @import {Rest} from '../timeline/timeline.js'
  */
 
 import { Board } from '../board/board.js';

@@ -1,8 +1,8 @@
 /**
  * The proposal's own table, with the current row lit; rows that the lesson has not reached stay covered.
  *
- * @typedef {import('./types').Table} Table
- * @typedef {import('../frame/cast.js').Cast} Cast
+ * @import {Table} from './types'
+ * @import {Cast} from '../frame/cast.js'
  */
 
 import { h, table as tableOf } from '../shared/dom.js';

@@ -1,8 +1,8 @@
 /**
  * Taking over: the script is left, and what the reader does is played on from this moment.
  *
- * @typedef {import('./types').Run} Run
- * @typedef {import('../types').Frame} Frame
+ * @import {Run} from './types'
+ * @import {Frame} from '../types'
  * @typedef {{at_ms: number, do: string, who: string, to?: number}} Act
  */
 

@@ -1,9 +1,9 @@
 /**
  * What is missing or wrong, over the board and never in its place.
  *
- * @typedef {import('../types').Meta} Meta
- * @typedef {import('./feed.js').Link} Link
- * @typedef {import('../frame/hardships.js').Violation} Violation
+ * @import {Meta} from '../types'
+ * @import {Link} from './feed.js'
+ * @import {Violation} from '../frame/hardships.js'
  */
 
 import { h } from '../shared/dom.js';

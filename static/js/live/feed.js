@@ -5,7 +5,7 @@
  * `hello`, `tail` and `changes` all say where the tail is, and whatever lies between what is here and there
  * is fetched. A reload, a lost message and a lost connection are the same path.
  *
- * @typedef {import('../types').Delta} Delta
+ * @import {Delta} from '../types'
  * @typedef {'connecting' | 'live' | 'behind' | 'lost' | 'closed'} Link
  */
 

@@ -1,7 +1,7 @@
 /**
  * The groups of a cluster, as rows that are pushed change them. No DOM.
  *
- * @typedef {import('../shapes').GroupRow} Group
+ * @import {GroupRow as Group} from '../shapes'
  */
 
 import { counted, grouped } from '../shared/numbers.js';

@@ -1,8 +1,7 @@
 /**
  * How the source of a live board is now: whether somebody looks, what was seen last and how long ago. Pure.
  *
- * @typedef {import('../types').LiveSource} LiveSource
- * @typedef {import('../types').Meta} Meta
+ * @import {LiveSource, Meta} from '../types'
  * @typedef {{kind: '' | 'warn' | 'bad', title: string, says: string}} SourceSays
  */
 

@@ -1,8 +1,7 @@
 /**
  * The banner of a live board's source, which ages while nothing comes.
  *
- * @typedef {import('../types').LiveSource} LiveSource
- * @typedef {import('../types').Meta} Meta
+ * @import {LiveSource, Meta} from '../types'
  */
 
 import { ServerClock, sourceWords } from './live-source.js';

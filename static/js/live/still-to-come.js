@@ -2,8 +2,8 @@
  * What of a timeline is not on the page yet: chunks that are stored and not fetched, and entries that are still to be
  * written.
  *
- * @typedef {import('../timeline/timeline.js').Timeline} Timeline
- * @typedef {import('./feed.js').Link} Link
+ * @import {Timeline} from '../timeline/timeline.js'
+ * @import {Link} from './feed.js'
  */
 
 import { Feed } from './feed.js';

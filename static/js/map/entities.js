@@ -1,9 +1,8 @@
 /**
  * What has a row: lanes of members, and partitions. Pure.
  *
- * @typedef {import('../types').MapLane} MapLane
- * @typedef {import('../types').MapTopic} MapTopic
- * @typedef {import('./types').Entity} Entity
+ * @import {MapLane, MapTopic} from '../types'
+ * @import {Entity} from './types'
  */
 
 /** @param {readonly MapLane[]} lanes @returns {Entity[]} in their order */

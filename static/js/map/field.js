@@ -3,8 +3,8 @@
  * pictures behind them. Sizes are read where the page changes, never while something is drawn. All measures of the map are in
  * pixels at the usual size of text, and grow with it.
  *
- * @typedef {import('./types').Line} Line
- * @typedef {import('./gestures.js').Spot} Spot
+ * @import {Line} from './types'
+ * @import {Spot} from './gestures.js'
  */
 
 import { rem, textSize } from '../shared/text-size.js';

@@ -1,12 +1,10 @@
 /**
  * A row that was opened: everything about a member or a partition at the playhead, with its chips.
  *
- * @typedef {import('../types').MapScene} MapScene
- * @typedef {import('../types').PartitionView} PartitionView
- * @typedef {import('../frame/labels.js').Labels} Labels
- * @typedef {import('./types').Entity} Entity
- * @typedef {import('./types').RowText} RowText
- * @typedef {import('./say.js').Names} Names
+ * @import {MapScene, PartitionView} from '../types'
+ * @import {Labels} from '../frame/labels.js'
+ * @import {Entity, RowText} from './types'
+ * @import {Names} from './say.js'
  */
 
 import { chipWords, face } from '../board/chips.js';

@@ -1,8 +1,7 @@
 /**
  * The list as a grid whose rows open: the rows that are in sight and no others, a focus that roves over all of them, keys.
  *
- * @typedef {import('./types').Line} Line
- * @typedef {import('./types').RowText} RowText
+ * @import {Line, RowText} from './types'
  * @typedef {{line: Line, pinned: boolean, number: number}} Place a line and its number among all, pinned ones first
  */
 
@@ -58,17 +57,9 @@ export class List {
    * @param {(line: Line) => void} parts.onPin
    * @param {(key: string) => boolean} parts.onKey what the list does not know; whether it was taken
    */
-  constructor({ grid, pins, view, scrollTo, sizer, textOf, looksOf, onOpen, onPin, onKey }) {
-    this.grid = grid;
-    this.pins = pins;
-    this.view = view;
-    this.scrollTo = scrollTo;
-    this.sizer = sizer;
-    this.textOf = textOf;
-    this.looksOf = looksOf;
-    this.onOpen = onOpen;
-    this.onPin = onPin;
-    this.onKey = onKey;
+  constructor(parts) {
+    this.parts = parts;
+    const { grid, sizer } = parts;
     this.labels = h('div.mlabels', { 'aria-hidden': 'true' });
     sizer.append(this.labels);
     grid.addEventListener('keydown', (event) => this.#key(event));
@@ -104,7 +95,7 @@ export class List {
       0,
       kept !== null && kept !== undefined && kept >= 0 ? kept : other >= 0 ? other : Math.min(this.#at, all - 1),
     );
-    this.grid.setAttribute('aria-rowcount', String(all));
+    this.parts.grid.setAttribute('aria-rowcount', String(all));
   }
 
   /** @returns {Place | null} */
@@ -122,7 +113,7 @@ export class List {
   /** @param {number} rowHeight */
   size(rowHeight) {
     this.#rowHeight = rowHeight;
-    this.sizer.style.height = rem(Math.ceil(this.#lines.length * rowHeight));
+    this.parts.sizer.style.height = rem(Math.ceil(this.#lines.length * rowHeight));
   }
 
   #drawing = false;
@@ -135,7 +126,7 @@ export class List {
   }
 
   #drawRows() {
-    const { top, height } = this.view();
+    const { top, height } = this.parts.view();
     const thin = this.#rowHeight < NAMED_PX;
     this.#first = Math.max(0, Math.floor(top / this.#rowHeight));
     this.#last = Math.min(this.#lines.length, Math.ceil((top + height) / this.#rowHeight));
@@ -164,7 +155,7 @@ export class List {
     this.#drawn = kept;
     let before = null;
     for (const [id, node] of kept) {
-      const parent = id.startsWith('pin') ? this.pins : this.sizer;
+      const parent = id.startsWith('pin') ? this.parts.pins : this.parts.sizer;
       if (
         node.parentNode !== parent ||
         (before && before.parentNode === parent && before.nextElementSibling !== node)
@@ -213,8 +204,8 @@ export class List {
   #dress(node, { line, pinned, number }, thin) {
     const index = number - this.#pins.length;
     const height = pinned ? PIN_PX : this.#rowHeight;
-    const text = this.textOf(line);
-    const looks = this.looksOf(line);
+    const text = this.parts.textOf(line);
+    const looks = this.parts.looksOf(line);
     const here = number === this.#at;
     const slim = thin && !pinned;
     const tall = slim ? Math.max(height, NAMED_PX + 4) : height;
@@ -251,8 +242,8 @@ export class List {
     const nodes = [];
     if (thin && this.#lines.length) {
       const focused = (this.#at - this.#pins.length + 0.5) * this.#rowHeight;
-      const seen = document.activeElement instanceof HTMLElement && this.grid.contains(document.activeElement);
-      const { top, height } = this.view();
+      const seen = document.activeElement instanceof HTMLElement && this.parts.grid.contains(document.activeElement);
+      const { top, height } = this.parts.view();
       const total = this.#lines.length * this.#rowHeight;
       const from = Math.floor(top / LABEL_PX) * LABEL_PX;
       for (let y = from; y < Math.min(total, top + height); y += LABEL_PX) {
@@ -289,9 +280,9 @@ export class List {
     const index = this.#at - this.#pins.length;
     if (index >= 0) {
       const top = index * this.#rowHeight;
-      const seen = this.view();
-      if (top < seen.top) this.scrollTo(top);
-      else if (top + this.#rowHeight > seen.top + seen.height) this.scrollTo(top + this.#rowHeight - seen.height);
+      const seen = this.parts.view();
+      if (top < seen.top) this.parts.scrollTo(top);
+      else if (top + this.#rowHeight > seen.top + seen.height) this.parts.scrollTo(top + this.#rowHeight - seen.height);
     }
     this.draw();
     if (focus) this.focus();
@@ -317,8 +308,8 @@ export class List {
     const place = this.#placeOf(event.target);
     if (!place) return;
     this.go(place.number);
-    if (hit(event, '.mpin')) this.onPin(place.line);
-    else this.onOpen(place.line);
+    if (hit(event, '.mpin')) this.parts.onPin(place.line);
+    else this.parts.onOpen(place.line);
   }
 
   /** @param {KeyboardEvent} event */
@@ -332,14 +323,14 @@ export class List {
 
   /** @param {string} key @param {Place} place */
   #act(key, { line, number }) {
-    const page = Math.max(1, Math.floor(this.view().height / Math.max(this.#rowHeight, NAMED_PX)) - 1);
+    const page = Math.max(1, Math.floor(this.parts.view().height / Math.max(this.#rowHeight, NAMED_PX)) - 1);
     const to = placeAfter(key, number, this.#pins.length + this.#lines.length, page);
     if (to !== null) this.go(to);
-    else if (key === 'Enter') this.onOpen(line);
+    else if (key === 'Enter') this.parts.onOpen(line);
     else if (line.type === 'group' && (key === 'ArrowLeft' || key === 'ArrowRight')) {
-      if (line.open === (key === 'ArrowLeft')) this.onOpen(line);
-    } else if (key === 'p' && line.type === 'row') this.onPin(line);
-    else return this.onKey(key);
+      if (line.open === (key === 'ArrowLeft')) this.parts.onOpen(line);
+    } else if (key === 'p' && line.type === 'row') this.parts.onPin(line);
+    else return this.parts.onKey(key);
     return true;
   }
 }

@@ -2,11 +2,9 @@
  * The board beyond sixty members: every member, or every partition, over the whole timeline. A row is a line of pixels
  * or has a name, by how far one has zoomed, and opens as a lane with its chips.
  *
- * @typedef {import('../types').MapScene} MapScene
- * @typedef {import('./types').Kind} Kind
- * @typedef {import('./types').Line} Line
- * @typedef {import('./gestures.js').Spot} Spot
- * @typedef {import('./types').Window} Range
+ * @import {MapScene} from '../types'
+ * @import {Kind, Line, Window as Range} from './types'
+ * @import {Spot} from './gestures.js'
  */
 
 import { onTextSize } from '../shared/text-size.js';

@@ -5,8 +5,7 @@
  * The grammar is that of the chips. In rows that are high enough, what is revoked is hatched, what waits is dashed,
  * what has no owner is dotted in red; in rows too thin for a texture only the colour shows it.
  *
- * @typedef {import('./types').Palette} Palette
- * @typedef {import('./types').Track} Track
+ * @import {Palette, Track} from './types'
  */
 
 import { ABSENT, BEHIND, LOST, MODES, REVOKING, SETTLED, STALLED, TWICE, UNASSIGNED, WAITING } from './modes.js';

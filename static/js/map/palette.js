@@ -1,7 +1,7 @@
 /**
  * The theme's colours as words of an `ImageData`: canvas knows no custom properties.
  *
- * @typedef {import('./types').Palette} Palette
+ * @import {Palette} from './types'
  */
 
 /** `#rgb`, `#rrggbb`, `rgb(r, g, b)`: what a computed custom property or colour gives. @param {string} text */

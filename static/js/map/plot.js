@@ -1,13 +1,8 @@
 /**
  * What is behind the rows: the window in sight, the answers for it, and the pictures that are painted of them.
  *
- * @typedef {import('../types').Source} Source
- * @typedef {import('./types').Axis} Axis
- * @typedef {import('./types').Kind} Kind
- * @typedef {import('./types').Line} Line
- * @typedef {import('./types').Entity} Entity
- * @typedef {import('./types').Track} Track
- * @typedef {import('./types').Window} Window
+ * @import {Source} from '../types'
+ * @import {Axis, Entity, Kind, Line, Track, Window} from './types'
  */
 
 import { GREY, NO_HUE } from './paint.js';

@@ -1,13 +1,10 @@
 /**
  * Which members and partitions there are, which of them are shown, pinned, grouped and coloured. No DOM.
  *
- * @typedef {import('../types').MapLane} MapLane
- * @typedef {import('../types').MapTopic} MapTopic
- * @typedef {import('../frame/cast.js').Cast} Cast
- * @typedef {import('../frame/labels.js').Labels} Labels
- * @typedef {import('./types').Entity} Entity
- * @typedef {import('./types').Kind} Kind
- * @typedef {import('./types').Line} Line
+ * @import {MapLane, MapTopic} from '../types'
+ * @import {Cast} from '../frame/cast.js'
+ * @import {Labels} from '../frame/labels.js'
+ * @import {Entity, Kind, Line} from './types'
  * @typedef {{only: import('./types').Only, grouping: import('./types').Grouping, query: string}} Shown
  */
 

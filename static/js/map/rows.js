@@ -1,9 +1,7 @@
 /**
  * Which rows there are, in which order and under which heads: search, filter, groups. Pure.
  *
- * @typedef {import('./types').Entity} Entity
- * @typedef {import('./types').Grouping} Grouping
- * @typedef {import('./types').Line} Line
+ * @import {Entity, Grouping, Line} from './types'
  */
 
 import { byName, folded } from '../frame/names.js';

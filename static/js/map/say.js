@@ -1,10 +1,8 @@
 /**
  * A row at the playhead, in words: what a member owns, revokes and waits for, and who holds up whom. Pure.
  *
- * @typedef {import('../types').MapScene} MapScene
- * @typedef {import('../types').MapLane} MapLane
- * @typedef {import('./types').RowText} RowText
- * @typedef {import('./types').Trouble} Trouble
+ * @import {MapLane, MapScene} from '../types'
+ * @import {RowText, Trouble} from './types'
  * @typedef {{member: (id: string) => string, lane: (id: string) => string, partition: (key: string) => string}} Names
  *   how members and partitions are written, and in whose lane a member is
  */

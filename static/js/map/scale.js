@@ -4,9 +4,8 @@
  * On the axis *Events* each moment has the same width, on *Time* places are those of a clock. A place is a part of the
  * width: 0 is the window's left edge and 1 its right one.
  *
- * @typedef {import('./types').Axis} Axis
- * @typedef {import('./types').Window} Window
- * @typedef {import('../types').WindowColumns} WindowColumns
+ * @import {Axis, Window} from './types'
+ * @import {WindowColumns} from '../types'
  */
 
 import { countWhile } from '../shared/sorted.js';

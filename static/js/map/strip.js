@@ -2,9 +2,9 @@
  * Over the rows: the whole timeline with the window in it, epochs, the group's state, events, and how many partitions
  * are unassigned; and the playhead that runs down through all rows. It stays in sight while the rows scroll.
  *
- * @typedef {import('../types').GroupWindow} GroupWindow
- * @typedef {import('./scale.js').Scale} Scale
- * @typedef {import('./types').Window} Window
+ * @import {GroupWindow} from '../types'
+ * @import {Scale} from './scale.js'
+ * @import {Window} from './types'
  */
 
 import { h, hit, s, sized, text } from '../shared/dom.js';

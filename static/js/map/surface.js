@@ -1,8 +1,7 @@
 /**
  * A canvas as sharp as the screen, painted in slices: a picture of ten thousand rows never holds up a key.
  *
- * @typedef {import('./types').Palette} Palette
- * @typedef {import('./types').Track} Track
+ * @import {Palette, Track} from './types'
  * @typedef {{top: number, rowHeight: number, first: number, count: number, rowsOf: (line: number) => readonly number[], track: Track}} Picture
  *   measures in pixels at the usual size of text
  */

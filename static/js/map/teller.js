@@ -1,10 +1,8 @@
 /**
  * What is so at the playhead, in words: of each row in sight, of all that are in trouble, of the row that was opened.
  *
- * @typedef {import('../types').MapScene} MapScene
- * @typedef {import('./types').Kind} Kind
- * @typedef {import('./types').Line} Line
- * @typedef {import('./types').RowText} RowText
+ * @import {MapScene} from '../types'
+ * @import {Kind, Line, RowText} from './types'
  */
 
 import { SETTLED, WAITING } from './modes.js';

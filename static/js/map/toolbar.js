@@ -1,9 +1,7 @@
 /**
  * Over the map: what rows there are, how they are grouped, the search, and what the colours mean.
  *
- * @typedef {import('./types').Kind} Kind
- * @typedef {import('./types').Only} Only
- * @typedef {import('./types').Grouping} Grouping
+ * @import {Grouping, Kind, Only} from './types'
  */
 
 import { h, press, seg } from '../shared/dom.js';

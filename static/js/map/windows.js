@@ -1,11 +1,8 @@
 /**
  * Answers of the source for the window in sight: what is here at once, what is better as soon as it has come.
  *
- * @typedef {import('../types').Source} Source
- * @typedef {import('../types').MembersWindow} MembersWindow
- * @typedef {import('../types').PartitionsWindow} PartitionsWindow
- * @typedef {import('../types').GroupWindow} GroupWindow
- * @typedef {import('./types').Window} Window
+ * @import {GroupWindow, MembersWindow, PartitionsWindow, Source} from '../types'
+ * @import {Window} from './types'
  * @typedef {'members' | 'partitions' | 'group'} Of
  */
 

@@ -1,8 +1,8 @@
 /**
  * The page of a timeline: wires the parts together. Every part receives what to show; only this file knows all.
  *
- * @typedef {import('../types').Meta} Meta
- * @typedef {import('../timeline/timeline.js').Rest} Rest
+ * @import {Meta} from '../types'
+ * @import {Rest} from '../timeline/timeline.js'
  */
 
 import { Banners } from '../live/banners.js';

@@ -3,7 +3,7 @@
  *
  * What a socket missed comes with its next hello: a lost connection is opened again, and the hello has every row.
  *
- * @typedef {import('../live/groups.js').Group} Group
+ * @import {GroupRow as Group} from '../shapes'
  */
 
 import { ask, submit } from '../shared/api.js';

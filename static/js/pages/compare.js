@@ -2,8 +2,7 @@
  * Timelines side by side: one board each, one playhead, locked by the time since each began, by event or by epoch. What a board shows
  * otherwise than the first one is marked.
  *
- * @typedef {import('../compare/compare.js').Seen} Seen
- * @typedef {import('../compare/compare.js').Cost} Cost
+ * @import {Cost, Seen} from '../compare/compare.js'
  */
 
 import { ask, file } from '../shared/api.js';

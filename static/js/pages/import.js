@@ -5,7 +5,7 @@
  * Counts come through the socket; everything else is fetched when something new is there. A lost message is mended
  * by the next one, or by the tail that the server repeats.
  *
- * @typedef {import('../import/types').Detail} Detail
+ * @import {Detail} from '../import/types'
  */
 
 import { ask, submit } from '../shared/api.js';

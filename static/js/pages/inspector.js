@@ -2,9 +2,8 @@
  * The inspector's page: bytes are pasted, linked, or those of a record of a timeline; the server lists, guesses,
  * edits and compares them, this file shows its answers.
  *
- * @typedef {import('../bytes/types').Inspected} Inspected
- * @typedef {import('../bytes/types').Guess} Guess
- * @typedef {import('../bytes/tree.js').Place} Place
+ * @import {Guess, Inspected} from '../bytes/types'
+ * @import {Place} from '../bytes/tree.js'
  */
 
 import { ask, submit } from '../shared/api.js';

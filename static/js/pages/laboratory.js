@@ -2,8 +2,7 @@
  * The laboratory's page: one group, one event, six answers. The server knows what a click makes of the group and what
  * the assignors answer; this file shows it and keeps the address in step.
  *
- * @typedef {import('../laboratory/types').Sheet} Sheet
- * @typedef {import('../laboratory/types').Change} Change
+ * @import {Change, Sheet} from '../laboratory/types'
  */
 
 import { ask, submit } from '../shared/api.js';

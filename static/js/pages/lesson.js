@@ -1,7 +1,7 @@
 /**
  * The page of a lesson: the player, what was done, keys, the address, and the presenter in another window.
  *
- * @typedef {import('../lesson/types').Sheet} Sheet
+ * @import {Sheet} from '../lesson/types'
  */
 
 import { part } from '../shared/dom.js';

@@ -4,8 +4,7 @@
  * How far it is comes through the socket; the maps are fetched when something new is in. A lost message is mended by
  * the next one, or by the tail that the server repeats.
  *
- * @typedef {import('../sweep/types').Detail} Detail
- * @typedef {import('../sweep/types').Cell} Cell
+ * @import {Cell, Detail} from '../sweep/types'
  */
 
 import { ask, submit } from '../shared/api.js';

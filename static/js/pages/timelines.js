@@ -3,9 +3,7 @@
  * compared, renamed and deleted. A deletion is sent after some seconds, or when the page is left; until then it can be
  * undone.
  *
- * @typedef {import('../kept/types').Kept} Kept
- * @typedef {import('../kept/types').Page} Page
- * @typedef {import('../kept/types').Inner} Inner
+ * @import {Inner, Kept, Page} from '../kept/types'
  */
 
 import { fieldOf, queryOf, readAddress } from '../kept/filters.js';

@@ -1,9 +1,8 @@
 /**
  * The panel of the next assignment: asked of the server while it is open and the playhead rests.
  *
- * @typedef {import('../frame/cast.js').Cast} Cast
- * @typedef {import('../frame/next-assignment.js').Answer} Answer
- * @typedef {import('../frame/next-assignment.js').Choice} Choice
+ * @import {Cast} from '../frame/cast.js'
+ * @import {Answer, Choice} from '../frame/next-assignment.js'
  */
 
 import { h, part } from '../shared/dom.js';

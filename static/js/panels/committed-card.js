@@ -2,9 +2,8 @@
  * On the card of a partition, above its owners: the line of its committed offset, and what it is flat for. Only a server can
  * report it; a timeline without commits has none.
  *
- * @typedef {import('../types').SilentSpan} SilentSpan
- * @typedef {import('../frame/committed.js').Line} Line
- * @typedef {import('../frame/committed.js').Shade} Shade
+ * @import {SilentSpan} from '../types'
+ * @import {Line, Shade} from '../frame/committed.js'
  * @typedef {(ask: {from: number, to: number, partitions: string[]}) => Promise<{lines: Line[], more: number}>} FetchOffsets
  */
 

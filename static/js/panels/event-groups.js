@@ -2,8 +2,7 @@
  * The list of events of a crowd: like events are one line, "995 members move to epoch 12 (0.4 s)", which opens into its
  * list. Only the lines that can be seen exist.
  *
- * @typedef {import('../types').EventGroup} EventGroup
- * @typedef {import('../types').Moment} Moment
+ * @import {EventGroup, Moment} from '../types'
  * @typedef {{group: EventGroup, moment: Moment | null, more: boolean}} Line
  */
 
@@ -42,12 +41,9 @@ export class EventGroups {
    * @param {(group: EventGroup, after?: number) => Promise<Moment[]>} parts.eventsOf
    * @param {(sequence: number) => void} parts.onSeek
    */
-  constructor({ root, note, cast, eventsOf, onSeek }) {
-    this.root = root;
-    this.note = note;
-    this.cast = cast;
-    this.eventsOf = eventsOf;
-    this.onSeek = onSeek;
+  constructor(parts) {
+    this.parts = parts;
+    const { root } = parts;
     this.inner = h('div.lines.groups', { role: 'list' });
     root.append(this.inner);
     this.lines = new VirtualList({
@@ -65,8 +61,10 @@ export class EventGroups {
   load(groups, more, start_ms) {
     this.#groups = groups;
     this.#start = start_ms;
-    this.note.textContent = more ? `${grouped(more)} earlier events are not in this list; the map shows them.` : '';
-    this.note.hidden = !more;
+    this.parts.note.textContent = more
+      ? `${grouped(more)} earlier events are not in this list; the map shows them.`
+      : '';
+    this.parts.note.hidden = !more;
     const longest = groups.reduce((most, group) => Math.max(most, when(group.from_ms, start_ms).length), 0);
     this.inner.style.setProperty('--number', rem(44));
     this.inner.style.setProperty('--when', rem(Math.max(44, longest * LETTER)));
@@ -104,7 +102,7 @@ export class EventGroups {
     const line = node && this.#lines[Number(node.dataset.line)];
     if (!line) return;
     if (line.more || target.closest('.opens')) await this.#toggle(line);
-    else this.onSeek(line.moment?.sequence ?? line.group.first);
+    else this.parts.onSeek(line.moment?.sequence ?? line.group.first);
   }
 
   /** @param {Line} line */
@@ -112,7 +110,7 @@ export class EventGroups {
     const here = this.#open.get(group.first);
     if (here && !more) this.#open.delete(group.first);
     else {
-      const found = await this.eventsOf(group, here?.[here.length - 1]?.sequence);
+      const found = await this.parts.eventsOf(group, here?.[here.length - 1]?.sequence);
       this.#open.set(group.first, [...(here ?? []), ...found]);
     }
     this.#lay();

@@ -2,8 +2,8 @@
  * The event list: one line per step, with arcs from cause to effect through the current one. Only the lines that
  * can be seen exist, so that a log with ten thousand commits scrolls like one with ten.
  *
- * @typedef {import('../types').Moment} Moment
- * @typedef {import('../frame/cast.js').Cast} Cast
+ * @import {Moment} from '../types'
+ * @import {Cast} from '../frame/cast.js'
  */
 
 import { h, hit, s, sized } from '../shared/dom.js';
@@ -84,13 +84,9 @@ export class Events {
    * @param {(step: Moment) => number | null} parts.numberOf
    * @param {(sequence: number) => void} parts.onSeek
    */
-  constructor({ root, chain, filter, cast, causeOf, numberOf, onSeek }) {
-    this.causeOf = causeOf;
-    this.numberOf = numberOf;
-    this.root = root;
-    this.chain = chain;
-    this.filter = filter;
-    this.cast = cast;
+  constructor(parts) {
+    this.parts = parts;
+    const { root, filter, onSeek } = parts;
     this.inner = h('div.lines', { role: 'list' });
     this.arcs = s('svg.arc', { 'aria-hidden': 'true' });
     root.append(this.inner, this.arcs);
@@ -117,13 +113,13 @@ export class Events {
   load(steps, start_ms) {
     this.#steps = steps;
     this.#start = start_ms;
-    const lanes = this.cast.lanes;
+    const lanes = this.parts.cast.lanes;
     const keys = ['', ...lanes.map((lane) => lane.key)];
-    const { options } = this.filter;
+    const { options } = this.parts.filter;
     if (options.length !== keys.length || keys.some((key, at) => options[at].value !== key)) {
       // A newcomer's lane may have another name by now.
       if (!keys.includes(this.#member)) this.#member = '';
-      this.filter.replaceChildren(
+      this.parts.filter.replaceChildren(
         h('option', { value: '' }, 'All members'),
         ...lanes.map((lane) =>
           h('option', { value: lane.key, selected: lane.key === this.#member }, `Only ${lane.name}`),
@@ -137,9 +133,9 @@ export class Events {
   /** Columns as wide as the longest that is in them, so that all rows stand under each other. */
   #columns() {
     const longest = this.#steps.reduce((most, step) => Math.max(most, when(step.at_ms, this.#start).length), 0);
-    const badge = this.cast.lanes.reduce((most, lane) => Math.max(most, lane.badge.length), 1);
+    const badge = this.parts.cast.lanes.reduce((most, lane) => Math.max(most, lane.badge.length), 1);
     const last = this.#steps[this.#steps.length - 1];
-    const number = (last && this.numberOf(last)) ?? 0;
+    const number = (last && this.parts.numberOf(last)) ?? 0;
     this.inner.style.setProperty('--number', rem(Math.max(22, String(number).length * LETTER)));
     this.inner.style.setProperty('--when', rem(Math.max(44, longest * LETTER + AFTER)));
     this.inner.style.setProperty('--who', rem(badge > 2 ? 34 : 22));
@@ -147,34 +143,34 @@ export class Events {
 
   /** Only what this member did; again, everything. @param {string} lane */
   only(lane) {
-    this.filter.value = this.filter.value === lane ? '' : lane;
-    this.filter.dispatchEvent(new Event('change'));
+    this.parts.filter.value = this.parts.filter.value === lane ? '' : lane;
+    this.parts.filter.dispatchEvent(new Event('change'));
   }
 
   /** @param {number} position the number of the list's steps up to the playhead */
   move(position) {
     this.#current = position - 1;
-    this.#chain = chainOf(this.#steps, this.#current, this.causeOf);
+    this.#chain = chainOf(this.#steps, this.#current, this.parts.causeOf);
     let root = this.#current;
     while (this.#chain.has(root)) root = /** @type {number} */ (this.#chain.get(root));
     const back =
       root === this.#current
         ? 'No earlier step is known to have caused it'
         : `Caused by ${this.#placeOf(this.#steps[root])}: ${shortened(this.#steps[root].says)}`;
-    this.chain.textContent = root < 0 ? '' : back;
-    this.chain.title = this.#steps[root]?.says ?? '';
+    this.parts.chain.textContent = root < 0 ? '' : back;
+    this.parts.chain.title = this.#steps[root]?.says ?? '';
     this.#reveal();
   }
 
   /** @param {Moment} step */
   #placeOf(step) {
-    return placeWords(this.numberOf(step), step.sequence);
+    return placeWords(this.parts.numberOf(step), step.sequence);
   }
 
   #sift() {
     this.#lines = [];
     this.#steps.forEach((step, index) => {
-      const lane = this.cast.knows(step.actor) ? this.cast.lane(step.actor).key : '';
+      const lane = this.parts.cast.knows(step.actor) ? this.parts.cast.lane(step.actor).key : '';
       if (!this.#member || lane === this.#member) this.#lines.push(index);
     });
     this.lines.count = this.#lines.length;
@@ -208,7 +204,7 @@ export class Events {
     const step = this.#steps[index];
     const before = this.#steps[index - 1];
     const starts = before && step.epoch !== before.epoch;
-    const actor = this.cast.knows(step.actor) ? this.cast.lane(step.actor) : null;
+    const actor = this.parts.cast.knows(step.actor) ? this.parts.cast.lane(step.actor) : null;
     // A long name would leave no room for what happened; the disc shows who it was.
     const named = actor && actor.name.length > NAME_MOST && step.says.startsWith(`${actor.name} `);
     const text = shortened(named ? step.says.slice(actor.name.length + 1) : step.says);
@@ -232,7 +228,7 @@ export class Events {
       h('span'),
       // Read out as one sentence; what is seen is in columns.
       h('span.sr', `${this.#placeOf(step)}, ${when(step.at_ms, this.#start)}: ${step.says}`),
-      h('span.num', { 'aria-hidden': 'true' }, this.numberOf(step) ?? ''),
+      h('span.num', { 'aria-hidden': 'true' }, this.parts.numberOf(step) ?? ''),
       h('span.num', { 'aria-hidden': 'true' }, when(step.at_ms, this.#start)),
       step.shape === 'violation' || step.shape === 'fail_over'
         ? s(

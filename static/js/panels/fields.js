@@ -1,7 +1,7 @@
 /**
  * Fields of requests, responses and records as rows of text. Pure.
  *
- * @typedef {import('../types').Frame} Frame
+ * @import {Frame} from '../types'
  * @typedef {{name: string, value: string, note: string, title: string, depth: number}} Field
  */
 

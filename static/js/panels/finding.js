@@ -1,8 +1,8 @@
 /**
  * What the palette finds on a board: members, partitions, and the events that are here.
  *
- * @typedef {import('./palette.js').Section} Section
- * @typedef {import('./board-controls.js').Stage} Stage
+ * @import {Section} from './palette.js'
+ * @import {Stage} from './board-controls.js'
  */
 
 import { columnsOf } from '../frame/view.js';

@@ -1,11 +1,11 @@
 /**
  * Over the board: the group's state, its epochs, the sentence of the moment, and how far the group is from its target.
  *
- * @typedef {import('../types').PartitionView} PartitionView
- * @typedef {import('../timeline/timeline.js').Rest} Rest
- * @typedef {import('../frame/cast.js').Cast} Cast
- * @typedef {import('../frame/labels.js').Labels} Labels
- * @typedef {import('../frame/hardships.js').Violation} Violation
+ * @import {PartitionView} from '../types'
+ * @import {Rest} from '../timeline/timeline.js'
+ * @import {Cast} from '../frame/cast.js'
+ * @import {Labels} from '../frame/labels.js'
+ * @import {Violation} from '../frame/hardships.js'
  */
 
 import { barrierWords } from '../frame/barrier.js';

@@ -1,11 +1,9 @@
 /**
  * The inspector: what went over the wire and into the log at this moment, under Kafka's own field names.
  *
- * @typedef {import('../types').Entry} Entry
- * @typedef {import('../types').Moment} Moment
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../timeline/timeline.js').Rest} Rest
- * @typedef {import('../frame/cast.js').Cast} Cast
+ * @import {Entry, Frame, Moment} from '../types'
+ * @import {Rest} from '../timeline/timeline.js'
+ * @import {Cast} from '../frame/cast.js'
  */
 
 import { bytesInPlace } from '../bytes/in-place.js';
@@ -60,17 +58,8 @@ export class Inspector {
    * @param {(moment: Moment) => number | null} parts.causeOf
    * @param {(moment: Moment) => number | null} parts.numberOf of a step
    */
-  constructor({ root, range, cast, timeline, fetchEntries, fetchBytes, inspects, momentAt, causeOf, numberOf }) {
-    this.inspects = inspects;
-    this.causeOf = causeOf;
-    this.timeline = timeline;
-    this.fetchBytes = fetchBytes;
-    this.root = root;
-    this.range = range;
-    this.cast = cast;
-    this.fetchEntries = fetchEntries;
-    this.momentAt = momentAt;
-    this.numberOf = numberOf;
+  constructor(parts) {
+    this.parts = parts;
     /** @type {'exchange' | 'records'} */
     this.view = 'exchange';
   }
@@ -87,12 +76,14 @@ export class Inspector {
     clearTimeout(this.#timer);
     const { moment } = rest;
     if (!moment) {
-      this.range.textContent = '';
+      this.parts.range.textContent = '';
       this.#drawn = '';
-      this.root.replaceChildren(h('p.why', 'Nothing has happened yet. Press ', h('kbd', '→'), ' for the first event.'));
+      this.parts.root.replaceChildren(
+        h('p.why', 'Nothing has happened yet. Press ', h('kbd', '→'), ' for the first event.'),
+      );
       return;
     }
-    this.range.textContent =
+    this.parts.range.textContent =
       moment.first === moment.sequence ? `entry ${moment.first}` : `entries ${moment.first}–${moment.sequence}`;
     const kept = this.#kept.get(moment.sequence);
     this.#head = SHOWN_MOST;
@@ -113,7 +104,7 @@ export class Inspector {
     } catch (error) {
       if (this.#rest !== rest) return;
       this.#drawn = '';
-      this.root.replaceChildren(
+      this.parts.root.replaceChildren(
         h(
           'p.why',
           `These entries could not be fetched. ${messageOf(error, '')} `,
@@ -129,10 +120,10 @@ export class Inspector {
   /** @param {Moment} moment @returns {Promise<Entry[]>} */
   async #shown({ first, sequence }) {
     const cut = first + this.#head - 1;
-    if (sequence - cut <= LAST_SHOWN) return this.fetchEntries(first, sequence);
+    if (sequence - cut <= LAST_SHOWN) return this.parts.fetchEntries(first, sequence);
     const [head, tail] = await Promise.all([
-      this.fetchEntries(first, cut),
-      this.fetchEntries(sequence - LAST_SHOWN + 1, sequence),
+      this.parts.fetchEntries(first, cut),
+      this.parts.fetchEntries(sequence - LAST_SHOWN + 1, sequence),
     ]);
     return [...head, ...tail];
   }
@@ -140,16 +131,16 @@ export class Inspector {
   /** @param {Rest} rest @param {Moment} moment @param {Entry[]} entries */
   #draw(rest, moment, entries) {
     const nodes = [];
-    const sequence = this.causeOf(moment);
+    const sequence = this.parts.causeOf(moment);
     const drawn = `${moment.sequence} ${this.view} ${sequence} ${entries.length}`;
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;
-    const cause = sequence === null ? null : this.momentAt(sequence);
+    const cause = sequence === null ? null : this.parts.momentAt(sequence);
     if (cause && cause.sequence < moment.first) {
       nodes.push(
         h(
           'p.why',
-          `Because of ${placeWords(this.numberOf(cause), cause.sequence)}: `,
+          `Because of ${placeWords(this.parts.numberOf(cause), cause.sequence)}: `,
           h('a', { href: `?at=${cause.sequence}`, 'data-at': cause.sequence }, cause.says),
         ),
       );
@@ -185,18 +176,23 @@ export class Inspector {
         ),
       );
     }
-    this.root.replaceChildren(...nodes);
-    this.root.scrollTop = 0;
+    this.parts.root.replaceChildren(...nodes);
+    this.parts.root.scrollTop = 0;
   }
 
   /** @param {Entry} entry @param {Frame} frame */
   #entry(entry, frame) {
     const { payload } = entry;
-    const { fetchBytes } = this;
-    const who = this.cast.knows(entry.actor) ? this.cast.name(entry.actor) : entry.actor;
+    const { fetchBytes } = this.parts;
+    const who = this.parts.cast.knows(entry.actor) ? this.parts.cast.name(entry.actor) : entry.actor;
     if (entry.kind === 'request' || entry.kind === 'response') {
       const response = entry.kind === 'response';
-      const to = response && payload.to ? (this.cast.knows(payload.to) ? this.cast.name(payload.to) : payload.to) : '';
+      const to =
+        response && payload.to
+          ? this.parts.cast.knows(payload.to)
+            ? this.parts.cast.name(payload.to)
+            : payload.to
+          : '';
       const title = response ? `${payload.api ?? ''} response` : `${payload.api ?? ''} request`;
       return [
         heading(title.trim(), response ? `coordinator → ${to}` : `${who} → coordinator`),
@@ -218,12 +214,12 @@ export class Inspector {
         ...(fetchBytes
           ? [
               bytesInPlace({
-                timeline: this.timeline,
+                timeline: this.parts.timeline,
                 sequence: entry.sequence,
                 name: recordName(payload.type),
                 instead: fields,
                 fetchBytes: () => fetchBytes(entry.sequence),
-                inspects: this.inspects,
+                inspects: this.parts.inspects,
               }),
             ]
           : []),
@@ -234,7 +230,10 @@ export class Inspector {
     if (entry.kind === 'observation') return [h('p.aside', observed(entry))];
     if (entry.kind === 'fault' && payload.fault === 'difference') return difference(payload, frame);
     return [
-      h('p.aside', ...sentence(entry, who, (member) => (this.cast.knows(member) ? this.cast.name(member) : member))),
+      h(
+        'p.aside',
+        ...sentence(entry, who, (member) => (this.parts.cast.knows(member) ? this.parts.cast.name(member) : member)),
+      ),
     ];
   }
 }

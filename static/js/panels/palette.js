@@ -1,7 +1,7 @@
 /**
  * The palette of commands and the list of keys, both made of the table of actions.
  *
- * @typedef {import('./actions.js').Action} Action
+ * @import {Action} from './actions.js'
  * @typedef {{says: string, note: string, act: () => void}} Choice
  * @typedef {{name: string, choices: Choice[]}} Section
  */

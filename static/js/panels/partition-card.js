@@ -2,8 +2,8 @@
  * The partition that the reader chose: who owned it, when, and for how long nobody did.
  *
  * @typedef {Pick<import('../frame/spans.js').Spans, 'spans' | 'bare'>} Spans
- * @typedef {import('../frame/cast.js').Cast} Cast
- * @typedef {import('../frame/labels.js').Labels} Labels
+ * @import {Cast} from '../frame/cast.js'
+ * @import {Labels} from '../frame/labels.js'
  */
 
 import { h } from '../shared/dom.js';

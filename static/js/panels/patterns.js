@@ -3,8 +3,7 @@
  * to look; and the patterns that this log neither shows nor rules out, with the source that it lacks.
  *
  * @typedef {Partial<import('../types').Summary>} Summary
- * @typedef {import('../shapes').Finding} Finding
- * @typedef {import('../shapes').Untold} Untold
+ * @import {Finding, Untold} from '../shapes'
  */
 
 import { h } from '../shared/dom.js';

@@ -1,8 +1,7 @@
 /**
  * The problems of a timeline: a list of links, and steps from one to the next by key.
  *
- * @typedef {import('../types').Trouble} Trouble
- * @typedef {import('../types').Moment} Moment
+ * @import {Moment, Trouble} from '../types'
  */
 
 import { h } from '../shared/dom.js';

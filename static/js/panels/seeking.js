@@ -2,8 +2,7 @@
  * Moves the board: to an entry, by a step, by an epoch. What may have to be fetched first is waited for, and said if it takes
  * long; of several wishes the last one counts.
  *
- * @typedef {import('../timeline/timeline.js').Rest} Rest
- * @typedef {import('../timeline/timeline.js').Timeline} Timeline
+ * @import {Rest, Timeline} from '../timeline/timeline.js'
  */
 
 import { h } from '../shared/dom.js';
@@ -29,18 +28,14 @@ export class Seeking {
    * @param {(rest: Rest | null, how: {animate: boolean, before: number}) => void} parts.show
    * @param {() => void} parts.onMove before anything moves
    */
-  constructor({ timeline, banners, epochs, show, onMove }) {
-    this.timeline = timeline;
-    this.banners = banners;
-    this.epochs = epochs;
-    this.show = show;
-    this.onMove = onMove;
+  constructor(parts) {
+    this.parts = parts;
   }
 
   /** Anywhere: the frame changes at once. @param {number} sequence */
   async go(sequence) {
-    const { timeline } = this;
-    this.onMove();
+    const { timeline } = this.parts;
+    this.parts.onMove();
     this.#wanted += 1;
     const mine = this.#wanted;
     const before = timeline.position;
@@ -53,7 +48,7 @@ export class Seeking {
       if (mine !== this.#wanted) return null;
       rest = await this.#waiting(timeline.seek(sequence));
     }
-    this.show(rest, { animate: Math.abs(timeline.position - before) === 1, before });
+    this.parts.show(rest, { animate: Math.abs(timeline.position - before) === 1, before });
     return rest;
   }
 
@@ -71,30 +66,30 @@ export class Seeking {
 
   /** Whether playing has come to the end of what is selected, or else of all. */
   get atEnd() {
-    const { timeline, range } = this;
-    return range ? (timeline.rest?.sequence ?? 0) >= range.to : timeline.atEnd;
+    const { timeline } = this.parts;
+    return this.range ? (timeline.rest?.sequence ?? 0) >= this.range.to : timeline.atEnd;
   }
 
   /** To where that begins. */
   begin() {
-    return this.go(this.range?.from ?? this.timeline.origin);
+    return this.go(this.range?.from ?? this.parts.timeline.origin);
   }
 
   /** @param {1 | -1} direction */
   async step(direction) {
-    this.onMove();
-    const before = this.timeline.position;
-    const rest = await this.#waiting(this.timeline.step(direction));
-    this.show(rest, { animate: true, before });
+    this.parts.onMove();
+    const before = this.parts.timeline.position;
+    const rest = await this.#waiting(this.parts.timeline.step(direction));
+    this.parts.show(rest, { animate: true, before });
     return rest;
   }
 
   /** @param {1 | -1} direction */
   async stepEpoch(direction) {
-    this.onMove();
-    const before = this.timeline.position;
-    const rest = await this.#waiting(this.timeline.stepEpoch(direction, this.epochs()));
-    this.show(rest, { animate: Math.abs(this.timeline.position - before) === 1, before });
+    this.parts.onMove();
+    const before = this.parts.timeline.position;
+    const rest = await this.#waiting(this.parts.timeline.stepEpoch(direction, this.parts.epochs()));
+    this.parts.show(rest, { animate: Math.abs(this.parts.timeline.position - before) === 1, before });
   }
 
   /**
@@ -103,7 +98,7 @@ export class Seeking {
    * @returns {Promise<T | null>}
    */
   async #waiting(promise) {
-    const { banners } = this;
+    const { banners } = this.parts;
     const slow = setTimeout(() => banners.show('loading', '', 'Loading this part of the timeline…'), SLOW_MS);
     try {
       const result = await promise;

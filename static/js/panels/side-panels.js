@@ -2,7 +2,7 @@
  * What is next to a board and follows its playhead: the figure of the epochs, the measures, the next assignment. Where only
  * its story is shown there is none of them.
  *
- * @typedef {import('../timeline/timeline.js').Rest} Rest
+ * @import {Rest} from '../timeline/timeline.js'
  */
 
 import { part } from '../shared/dom.js';

@@ -1,8 +1,8 @@
 /**
  * What can be done with a timeline as a whole: its link copied, its name changed, its topics named, a link for others made.
  *
- * @typedef {import('../source/page.js').Served} Served
- * @typedef {import('../types').Meta} Meta
+ * @import {Served} from '../source/page.js'
+ * @import {Meta} from '../types'
  */
 
 import { part } from '../shared/dom.js';

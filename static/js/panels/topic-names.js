@@ -2,7 +2,7 @@
  * Topics that the log knows by their id alone: a small field to name each, and a way to take the name back. Names
  * are shown and never written into the log.
  *
- * @typedef {import('../types').Meta} Meta
+ * @import {Meta} from '../types'
  */
 
 import { h } from '../shared/dom.js';

@@ -2,7 +2,7 @@
  * What is looked at on the tracks, or on the map: the zoom, the selected range with what it cost, and the pins; the address
  * follows them. It comes with the first gesture, or with an address that has one of them.
  *
- * @typedef {import('./board-controls.js').Controls} Controls
+ * @import {Controls} from './board-controls.js'
  * @typedef {{from: number, to: number}} Range sequences, both included
  * @typedef {object} RangeCost
  * @property {number} from_ms

@@ -3,8 +3,7 @@
  * counts several things leads from each to the next. Times are marked as such.
  *
  * @typedef {Partial<import('../types').Summary>} Summary
- * @typedef {import('../types').Clause} Clause
- * @typedef {import('../types').Figures} Figures
+ * @import {Clause, Figures} from '../types'
  */
 
 import { duration, releasesText } from '../frame/words.js';

@@ -1,10 +1,7 @@
 /**
  * The JSON API from the browser: one line of error where it refuses.
  *
- * @typedef {import('../types').Chunk} Chunk
- * @typedef {import('../types').Delta} Delta
- * @typedef {import('../types').Entry} Entry
- * @typedef {import('../types').Meta} Meta
+ * @import {Chunk, Delta, Entry, Meta} from '../types'
  */
 
 import { parseExactly } from './exact.js';

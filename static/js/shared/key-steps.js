@@ -2,7 +2,7 @@
  * Which moments count: those at which a case study pauses while it plays, the first of each kind that teaches something, so that
  * a reader can look at the board and go on when ready; and those that a board may pass over. Pure.
  *
- * @typedef {import('../types').Moment} Moment
+ * @import {Moment} from '../types'
  */
 
 /** Shapes of moments at which something is to be understood, and not only to be seen. @type {Set<string>} */

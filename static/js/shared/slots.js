@@ -2,9 +2,7 @@
  * The chunks of a timeline in order, those that are here and those that are not: where an entry is, how many steps come
  * before it, and which chunks are forgotten first. Pure.
  *
- * @typedef {import('../types').Chunk} Chunk
- * @typedef {import('../types').Delta} Delta
- * @typedef {import('../types').Moment} Moment
+ * @import {Chunk, Delta, Moment} from '../types'
  * @typedef {{first: number, last: number, moments: number | null, data: Chunk | null, steps: Moment[] | null,
  *   loading: Promise<Chunk> | null, late: Delta[], used: number}} Slot `moments`: how many it has, if that is known
  */

@@ -1,9 +1,7 @@
 /**
  * Share this moment: what they see, with names hidden or not, as a link, as one file, as data; and the links that are there.
  *
- * @typedef {import('./types').Sharing} Sharing
- * @typedef {import('./types').Preview} Preview
- * @typedef {import('./types').Asked} Asked
+ * @import {Asked, Preview, Sharing} from './types'
  */
 
 import { h, part, table } from '../shared/dom.js';

@@ -1,7 +1,7 @@
 /**
  * Lines of the share dialogs: an address that was made, and the links that there are.
  *
- * @typedef {import('./types').ShareLink} ShareLink
+ * @import {ShareLink} from './types'
  */
 
 import { h } from '../shared/dom.js';

@@ -1,7 +1,7 @@
 /**
  * The dialog that shares: its buttons rest while something is made, and it lists the links that there are.
  *
- * @typedef {import('./types').ShareLink} ShareLink
+ * @import {ShareLink} from './types'
  */
 
 import { h, part } from '../shared/dom.js';

@@ -1,7 +1,7 @@
 /**
  * What the share dialog shows and asks, worked out without a page.
  *
- * @typedef {import('./types').ShareLink} ShareLink
+ * @import {ShareLink} from './types'
  * @typedef {() => {first: number, sequence: number, at_ms: number}[] | null} MomentsOf
  */
 

@@ -2,11 +2,7 @@
  * From the API's answers to the windows that a map draws: members become lanes, columns of a stretch become sequences and
  * times. Pure: no DOM, no network.
  *
- * @typedef {import('../types').MembersWindow} MembersWindow
- * @typedef {import('../types').PartitionsWindow} PartitionsWindow
- * @typedef {import('../types').GroupWindow} GroupWindow
- * @typedef {import('../types').WindowColumns} WindowColumns
- * @typedef {import('../types').Lane} Lane
+ * @import {GroupWindow, Lane, MembersWindow, PartitionsWindow, WindowColumns} from '../types'
  * @typedef {(member: string) => Lane} LaneOf
  */
 

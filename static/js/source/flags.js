@@ -2,7 +2,7 @@
  * What a member's row of the map contains in a column, as bits (`MemberFlags` in types.d.ts, groups/history/digests/flags.py).
  * Bits of finer columns are or-ed into those of coarser ones: nothing bad disappears when one zooms out.
  *
- * @typedef {import('../types').MemberFlags} MemberFlags
+ * @import {MemberFlags} from '../types'
  */
 
 export const MEMBER = 1;

@@ -1,8 +1,8 @@
 /**
  * An incident that is handed on in its page (`sealed.js`): the answers that its board otherwise asks a server for.
  *
- * @typedef {import('../types').Meta} Meta
- * @typedef {import('./page.js').Given} Given
+ * @import {Meta} from '../types'
+ * @import {Given} from './page.js'
  */
 
 import { parseExactly } from '../shared/exact.js';

@@ -1,8 +1,7 @@
 /**
  * Where a board has its data from: the server that the page came from, or the page itself. Both answer alike.
  *
- * @typedef {import('../types').Meta} Meta
- * @typedef {import('../types').Chunk} Chunk
+ * @import {Chunk, Meta} from '../types'
  * @typedef {Omit<ReturnType<typeof addresses>, 'base' | 'meta' | 'lag' | 'range' | 'watch' | 'cancel' | 'name' | 'socket' | 'bytes' | 'assignment' | 'metrics' | 'offsets' | 'epochs' | 'after' | 'sharing' | 'detail' | 'rename'>} Answers
  */
 

@@ -1,7 +1,7 @@
 /**
  * What the panels next to a board show, out of the data of its page: Kafka's metrics as of a moment, the bytes of a record.
  *
- * @typedef {import('../figures/metrics-panel.js').Metrics} Metrics
+ * @import {Metrics} from '../figures/metrics-panel.js'
  * @typedef {{member: string | null, about: any, at: number[], values: (number | null)[]}} Measure
  * @typedef {{measures: Measure[], members: string[], clients: number, not_told: {name: string, why: string}[]}} Measured
  * @typedef {{epochs: () => Promise<any>, metrics: (at: number) => Promise<Metrics>, bytes: ((sequence: number) => Promise<import('../bytes/types').RecordBytes>) | null}} Panels

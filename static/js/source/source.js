@@ -5,13 +5,7 @@
  * What gives the answers is put in: HTTP (`api.digest`), or data in the page. Chunks, and the frames in them, are the
  * timeline's.
  *
- * @typedef {import('../types').WindowAsk} WindowAsk
- * @typedef {import('../types').MembersWindow} MembersWindow
- * @typedef {import('../types').PartitionsWindow} PartitionsWindow
- * @typedef {import('../types').GroupWindow} GroupWindow
- * @typedef {import('../types').EventGroup} EventGroup
- * @typedef {import('../types').MapLane} MapLane
- * @typedef {import('../types').Moment} Moment
+ * @import {EventGroup, GroupWindow, MapLane, MembersWindow, Moment, PartitionsWindow, WindowAsk} from '../types'
  * @typedef {'members' | 'partitions' | 'group'} Kind
  * @typedef {{from: number, to: number, columns: number, answer: any}} Kept
  */

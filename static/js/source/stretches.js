@@ -1,8 +1,7 @@
 /**
  * The owners of one partition, from a window's runs: what its card shows. Pure.
  *
- * @typedef {import('../types').PartitionsWindow} PartitionsWindow
- * @typedef {import('../types').Span} Span
+ * @import {PartitionsWindow, Span} from '../types'
  */
 
 import { MODES } from './flags.js';

@@ -3,10 +3,8 @@
  * Nothing here is made of all moments. Windows of the timeline come from the source, the state at the
  * playhead from the frame and the ownership that follows it, and like events are one line.
  *
- * @typedef {import('../types').Meta} Meta
- * @typedef {import('../types').MapScene} MapScene
- * @typedef {import('../types').Moment} Moment
- * @typedef {import('../timeline/timeline.js').Rest} Rest
+ * @import {MapScene, Meta, Moment} from '../types'
+ * @import {Rest} from '../timeline/timeline.js'
  */
 
 import { addCommitted } from '../panels/committed-card.js';

@@ -1,7 +1,7 @@
 /**
  * How a timeline is looked at: all of its moments, those around the playhead, or a map with windows from the server.
  *
- * @typedef {import('../types').Meta} Meta
+ * @import {Meta} from '../types'
  */
 
 /** More members than this are a crowd: a line for each would not fit a screen. */

@@ -3,10 +3,8 @@
  * moments in sight, visited one after another in slices: those of the whole timeline where it is short, else those of the
  * chunk in which the playhead is.
  *
- * @typedef {import('../types').Meta} Meta
- * @typedef {import('../types').Moment} Moment
- * @typedef {import('../timeline/timeline.js').Rest} Rest
- * @typedef {import('../timeline/timeline.js').Timeline} Timeline
+ * @import {Meta, Moment} from '../types'
+ * @import {Rest, Timeline} from '../timeline/timeline.js'
  */
 
 import { Board } from '../board/board.js';

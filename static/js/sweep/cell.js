@@ -1,8 +1,7 @@
 /**
  * The chosen cell: what its seeds come to, each seed of every assignor as a dot, and the way into the laboratory.
  *
- * @typedef {import('./types').Cell} Cell
- * @typedef {import('./types').Seed} Seed
+ * @import {Cell, Seed} from './types'
  */
 
 import { ask, submit } from '../shared/api.js';

@@ -2,8 +2,7 @@
  * The maps: one for each assignor, the same places in each. A grid of buttons is their text, their focus and their
  * keys; Plotly draws the colours beneath once its script is there, and until then the buttons are coloured.
  *
- * @typedef {import('./types').Detail} Detail
- * @typedef {import('./types').Place} Place
+ * @import {Detail, Place} from './types'
  */
 
 import { h, hit } from '../shared/dom.js';

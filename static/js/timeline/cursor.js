@@ -2,10 +2,8 @@
  * Where a timeline is: a chunk, how many of its changes are applied, and the frame that this makes. A move applies changes
  * forwards or backwards, or restarts at the chunk's own frame where that is the shorter way.
  *
- * @typedef {import('../types').Chunk} Chunk
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Moment} Moment
- * @typedef {import('../shared/slots.js').Slot} Slot
+ * @import {Chunk, Frame, Moment} from '../types'
+ * @import {Slot} from '../shared/slots.js'
  * @typedef {{start(frame: Frame): void, follow(frame: Frame, changes: import('../types').Change[], from: number, to: number): void}} Follower
  */
 

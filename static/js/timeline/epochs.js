@@ -1,7 +1,7 @@
 /**
  * The group's own rows on the timeline: where its epochs begin, and the states that it was in.
  *
- * @typedef {import('../frame/spans.js').Spans} Spans
+ * @import {Spans} from '../frame/spans.js'
  * @typedef {ReturnType<typeof import('./scale.js').scale>} Scale
  */
 

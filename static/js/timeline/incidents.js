@@ -2,7 +2,7 @@
  * What goes wrong, on the timeline: a bar under the track of who suffers, a row and a line for coordinators that take
  * over, a shade while one loads, a red line where an invariant breaks.
  *
- * @typedef {import('../frame/spans.js').Spans} Spans
+ * @import {Spans} from '../frame/spans.js'
  * @typedef {ReturnType<typeof import('./scale.js').scale>} Scale
  */
 

@@ -1,7 +1,7 @@
 /**
  * The shapes of events: the shape shows the kind, the colour who acted.
  *
- * @typedef {import('../types').Shape} Shape
+ * @import {Shape} from '../types'
  */
 
 import { s } from '../shared/dom.js';

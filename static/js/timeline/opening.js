@@ -2,8 +2,8 @@
  * Where a board opens, and from where it then plays: what was imported is at its worst moment, and Space shows how it
  * came to that.
  *
- * @typedef {import('../types').Meta} Meta
- * @typedef {import('./timeline.js').Timeline} Timeline
+ * @import {Meta} from '../types'
+ * @import {Timeline} from './timeline.js'
  */
 
 import { momentOf } from '../shared/url.js';

@@ -1,7 +1,7 @@
 /**
  * A strip over a long timeline: all steps, where epochs begin, and the window that the tracks show.
  *
- * @typedef {import('../types').Moment} Moment
+ * @import {Moment} from '../types'
  */
 
 import { s } from '../shared/dom.js';

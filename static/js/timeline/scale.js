@@ -4,7 +4,7 @@
  * On the axis *Events* each step has the same width; on *Time* places are milliseconds. A long timeline shows a
  * window of its steps, and the window follows the playhead.
  *
- * @typedef {import('../types').Moment} Moment
+ * @import {Moment} from '../types'
  */
 
 import { countUpTo } from './timeline.js';

@@ -1,7 +1,7 @@
 /**
  * One span of ownership, as a track shows it.
  *
- * @typedef {import('../types').Span} Span
+ * @import {Span} from '../types'
  * @typedef {ReturnType<typeof import('./scale.js').scale>} Scale
  */
 

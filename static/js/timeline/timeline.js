@@ -4,12 +4,9 @@
  * It knows nothing of the DOM and nothing of Kafka's protocol. The board rests on *moments* only: states
  * inside a unit never existed. Chunks come through `load`, the tail of a timeline that grows through `append`.
  *
- * @typedef {import('../types').Chunk} Chunk
- * @typedef {import('../types').Delta} Delta
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Moment} Moment
- * @typedef {import('../shared/slots.js').Slot} Slot
- * @typedef {import('./cursor.js').Follower} Follower
+ * @import {Chunk, Delta, Frame, Moment} from '../types'
+ * @import {Slot} from '../shared/slots.js'
+ * @import {Follower} from './cursor.js'
  * @typedef {{frame: Frame, moment: Moment | null, sequence: number}} Rest
  */
 

@@ -1,7 +1,7 @@
 /**
  * Where each span of a member's track lies: spans that overlap get rows of their own. Pure.
  *
- * @typedef {import('../types').Span} Span
+ * @import {Span} from '../types'
  * @typedef {{span: Span, row: number}} Placed
  */
 

@@ -1,7 +1,7 @@
 /**
  * Stretches without an owner, on the timeline.
  *
- * @typedef {import('../frame/spans.js').Spans} Spans
+ * @import {Spans} from '../frame/spans.js'
  * @typedef {ReturnType<typeof import('./scale.js').scale>} Scale
  */
 

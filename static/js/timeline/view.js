@@ -2,12 +2,10 @@
  * The timeline: epochs, group state, events, one track per member, stretches without an owner, and the playhead.
  * What lies after the playhead is veiled, not hidden.
  *
- * @typedef {import('../types').Moment} Moment
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Span} Span
- * @typedef {import('../frame/spans.js').Spans} Spans
- * @typedef {import('../frame/cast.js').Cast} Cast
- * @typedef {import('../frame/labels.js').Labels} Labels
+ * @import {Frame, Moment, Span} from '../types'
+ * @import {Spans} from '../frame/spans.js'
+ * @import {Cast} from '../frame/cast.js'
+ * @import {Labels} from '../frame/labels.js'
  * @typedef {{steps: Moment[], position: number, rest: {sequence: number, at_ms: number}, frame: Frame | null, end_ms: number}} Play
  */
 

@@ -1,8 +1,7 @@
 /**
  * A walk over the moments of chunks that are loaded, each with its frame.
  *
- * @typedef {import('../types').Frame} Frame
- * @typedef {import('../types').Moment} Moment
+ * @import {Frame, Moment} from '../types'
  */
 
 import { apply } from '../frame/changes.js';

@@ -3,7 +3,7 @@
  * selected on them. Steps are the unit on *Events*, milliseconds on *Time*.
  *
  * @typedef {{from: number, to: number}} Range sequences, both included
- * @typedef {import('./view.js').TimelineView} TimelineView
+ * @import {TimelineView} from './view.js'
  */
 
 import { h } from '../shared/dom.js';

@@ -1,9 +1,7 @@
 /**
  * Which rows of the table are shown, and in which order: over rows in memory, without a page.
  *
- * @typedef {import('./types').TroubleRow} TroubleRow
- * @typedef {import('./types').Table} Table
- * @typedef {import('./types').Narrowed} Narrowed
+ * @import {Narrowed, Table, TroubleRow} from './types'
  */
 
 import { counted } from '../shared/numbers.js';

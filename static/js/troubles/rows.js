@@ -1,8 +1,7 @@
 /**
  * A row of the table, its strip on the common time axis, and the axis itself.
  *
- * @typedef {import('./types').TroubleRow} TroubleRow
- * @typedef {import('./types').Table} Table
+ * @import {Table, TroubleRow} from './types'
  */
 
 import { duration, releasesText, shownName } from '../frame/words.js';

@@ -1,8 +1,7 @@
 /**
  * The table of what is wrong, in a page's `#troubles`: narrowed, sorted, stepped through by keys. Only the rows in sight exist.
  *
- * @typedef {import('./types').Table} Table
- * @typedef {import('./types').Narrowed} Narrowed
+ * @import {Narrowed, Table} from './types'
  */
 
 import { h, part } from '../shared/dom.js';
