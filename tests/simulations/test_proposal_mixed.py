@@ -43,7 +43,11 @@ CLASSIC_FIRST = "{at: 0s, join: [B, C]}, {at: 20s, join: A}"
 
 
 def log_of(script: str, assignor: str = "range", config: str = "{}") -> list[Entry]:
-    return list(run(load(GROUP.format(script=script, assignor=assignor, config=config))))
+    return log_of_text(GROUP.format(script=script, assignor=assignor, config=config))
+
+
+def log_of_text(text: str) -> list[Entry]:
+    return list(run(load(text)))
 
 
 def violations(log: list[Entry]) -> list[str]:
@@ -180,3 +184,35 @@ def test_who_began_before_the_heartbeat_that_does_not_name_it_was_replicated_is_
 def test_a_group_that_is_classic_again_waits_for_nobody_to_compute() -> None:
     """Converted anew, with the same member, it would wait for what it handed out in the group before."""
     assert judged(31797, "kip", groups=Groups.MIXED).broken is None
+
+
+RETURNS = """\
+group: g
+semantics: kip
+topics: {{foo: {{partitions: 4}}}}
+members:
+  A: {{subscribe: [foo], protocol: classic, assignors: [range], metadata_max_age_ms: 60000}}
+  B: {{subscribe: [foo], protocol: classic, assignors: [range], instance_id: b, metadata_max_age_ms: 60000}}
+script:
+  - {{at: 0s, join: [A, B]}}
+  - {{at: 20s, bounce: B, for: 2s, with: {{protocol: consumer}}}}
+  - {{at: 21s, {meanwhile}}}
+until: 120s
+"""
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "epoch"), [("poll_late: A, for: 1s", 1), ("leave: A", 2), ("add_partitions: foo, to: 8", 2)]
+)
+def test_a_static_members_return_converts_the_group_and_asks_for_a_target_only_if_one_is_due(
+    meanwhile: str, epoch: int
+) -> None:
+    """The case study keeps epoch 22; a rebalance that the conversion ended, or partitions nobody has, bring the next one."""
+    log = log_of_text(RETURNS.format(meanwhile=meanwhile))
+    epochs = [each.payload["value"]["epoch"] for each in log if each.payload.get("type") == 3]
+    assert epochs == list(range(1, epoch + 1))
+    assert violations(log) == []
+
+
+def test_a_conversion_amid_a_rebalance_does_not_leave_a_member_with_topics_that_it_dropped() -> None:
+    assert judged(44651, "kip", groups=Groups.MIXED).broken is None

@@ -53,7 +53,7 @@ def image_changed(context: Context, names: tuple[str, ...]) -> Outcome[None]:
         changed = _changed(context)
     else:
         changed = bool(set(names) & set(all_names(group, group.members)))
-    return _bumped(context) if changed and group.members else Outcome(answer=None)
+    return bumped(context) if changed and group.members else Outcome(answer=None)
 
 
 def loaded(context: Context) -> Outcome[None]:
@@ -64,7 +64,7 @@ def loaded(context: Context) -> Outcome[None]:
     group = context.group
     sessions = tuple(session_timer(context, member_id) for member_id in group.members)
     if group.has_partition_metadata and group.members and _changed(context):
-        after = _bumped(context)
+        after = bumped(context)
         return replace(after, timers=(*sessions, *after.timers))
     if group.group_epoch > group.assignment_epoch:
         return Outcome(answer=None, timers=(*sessions, assignment_timer(context)))
@@ -79,7 +79,8 @@ def session_timer(context: Context, member_id: str) -> TimerStart:
     return TimerStart(timer=SESSION, member_id=member_id, length_ms=context.settings.session_timeout_ms)
 
 
-def _bumped(context: Context) -> Outcome[None]:
+def bumped(context: Context) -> Outcome[None]:
+    """The next group epoch, and the target that it asks for."""
     return Outcome(
         answer=None, records=bump(context, context.group.members), timers=(assignment_timer(context),)
     )

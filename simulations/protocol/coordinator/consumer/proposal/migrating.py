@@ -17,12 +17,12 @@ from typing import Final, TypeVar
 
 from groups.history.payloads.records import ClassicMetadata
 from groups.history.replay.fold import replay_record
-from groups.history.state.consumer import ConsumerMember
+from groups.history.state.consumer import ConsumerGroup, ConsumerMember
 from groups.history.state.epochs import with_member
 from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA
 from groups.wire.embedded.consumer_protocol import decode_subscription
 from groups.wire.errors import RecordError
-from simulations.protocol.coordinator.classic.group import Group
+from simulations.protocol.coordinator.classic.group import STABLE, Group
 from simulations.protocol.coordinator.classic.join_requests import drawn
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.classic.parking import ClassicMemberAppended
@@ -56,7 +56,7 @@ from simulations.protocol.coordinator.consumer.proposal.heartbeat import (
     regular,
     with_request,
 )
-from simulations.protocol.coordinator.consumer.proposal.metadata import bump, seen
+from simulations.protocol.coordinator.consumer.proposal.metadata import bump, bumped, seen
 from simulations.protocol.coordinator.consumer.released import classic_members as members
 from simulations.protocol.coordinator.consumer.released import downgrading, upgrading
 from simulations.protocol.coordinator.consumer.subscriptions import subscribed_ids
@@ -87,6 +87,17 @@ def converted(
     upgrading.send_back(operation)
     written = _records(context, group, found)
     outcome = answering(_after(context, written), request)
+    after = _after(context, (*written, *outcome.records))
+    if after.group.group_epoch == group.generation and (
+        group.state is not STABLE or not _is_whole(after.group)
+    ):
+        # A static member's return asks for no target, and the rebalance that would have brought one is over.
+        asked = bumped(after)
+        outcome = replace(
+            outcome,
+            records=(*outcome.records, *asked.records),
+            timers=(*outcome.timers, *asked.timers),
+        )
     sessions = tuple(
         TimerStart(timer=SESSION, member_id=member.member_id, length_ms=member.session_timeout_ms)
         for member in group.in_order()
@@ -240,6 +251,18 @@ def _records(context: Context, group: Group, found: list[ConsumerMember]) -> tup
             for member in found
         ),
     )
+
+
+def _is_whole(group: ConsumerGroup) -> bool:
+    """Whether the targets have each partition of the topics that members subscribe to, and no other."""
+    given = {
+        (topic_id, number)
+        for target in group.target.values()
+        for topic_id, numbers in target.items()
+        for number in numbers
+    }
+    counts = group.partition_counts
+    return given == {(topic_id, number) for topic_id in counts for number in range(counts[topic_id])}
 
 
 def _after(context: Context, written: tuple[Record, ...]) -> Context:
