@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain, compress
+from operator import ne
 from typing import Final
 
 from django.db.models import Q
@@ -13,7 +16,7 @@ from django.db.models import Q
 from groups.cluster_models import WatchedGroup
 from groups.history.lag.cost import Place
 from groups.history.lag.loss import Loss, loss_of
-from groups.history.lag.partition import Commit, Lag, PartitionEnds
+from groups.history.lag.partition import Commits, Lag, PartitionEnds
 from groups.models import OffsetBlock, Timeline
 from groups.storage.committed import COMMITS_WITHIN
 from groups.storage.logs import log_of
@@ -89,7 +92,7 @@ def known_between(timeline: Timeline, first: int, last: int) -> Known:
     partitions = {}
     for (topic, partition), some in sorted(commits.items()):
         offsets = ends[topic].offsets.get(partition, ()) if topic in ends else ()
-        shifted = [Commit(one.at_ms + skew_ms, one.offset) for one in some] if skew_ms else some
+        shifted = Commits([at_ms + skew_ms for at_ms in some.times_ms], some.offsets) if skew_ms else some
         partitions[topic, partition] = PartitionEnds(times[topic] if offsets else (), offsets, shifted)
     losses = {}
     starts = blocks_of(of, OffsetBlock.Kind.START, topics, from_ms, most_ms)
@@ -115,17 +118,17 @@ def _skew_ms(row: WatchedGroup) -> int:
     return int(skews.get(str(row.followed.get("partition"))) or 0)
 
 
-def _logged(timeline: Timeline, last: int, skew_ms: int) -> dict[Place, list[Commit]]:
+def _logged(timeline: Timeline, last: int, skew_ms: int) -> dict[Place, Commits]:
     """By partition the commits that entries up to ``last`` contain, by the watcher's clock, in order of time."""
-    found: dict[Place, list[Commit]] = {}
-    for place, one in log_of(timeline).committed_between(max(1, last - COMMITS_WITHIN), last, None):
-        found.setdefault(place, []).append(Commit(one.at_ms - skew_ms, one.offset))
-    return {place: sorted(commits, key=lambda one: one.at_ms) for place, commits in found.items()}
+    found: dict[Place, Commits] = defaultdict(Commits)
+    logged = log_of(timeline).committed_between(max(1, last - COMMITS_WITHIN), last, None)
+    for place, one in sorted(logged, key=lambda each: each[1].at_ms):
+        found[place].times_ms.append(one.at_ms - skew_ms)
+        found[place].offsets.append(one.offset)
+    return found
 
 
-def _add_looks(
-    commits: dict[Place, list[Commit]], row: WatchedGroup, after_ms: int, to_ms: int
-) -> int | None:
+def _add_looks(commits: dict[Place, Commits], row: WatchedGroup, after_ms: int, to_ms: int) -> int | None:
     """Add what rounds after ``after_ms`` saw to ``commits``; up to when they are stored, null where none is.
 
     A look that finds the same offset is no new commit.
@@ -138,11 +141,16 @@ def _add_looks(
         times_ms = columns.times_ms[first:]
         if times_ms:
             seen_ms = max(seen_ms or 0, times_ms[-1])
-        for partition, offsets in columns.offsets.items():
-            some = commits.setdefault((topic, partition), [])
-            for at_ms, offset in zip(times_ms, offsets[first:], strict=True):
-                before = some[-1].offset if some else None
-                is_near = at_ms <= after_ms + NEAR_MS and before is not None and offset < before
-                if offset != before and not is_near:
-                    some.append(Commit(at_ms, offset))
+        near = bisect_right(times_ms, after_ms + NEAR_MS)
+        for partition, column in columns.offsets.items():
+            offsets = column[first:]
+            some = commits.setdefault((topic, partition), Commits())
+            before = some.offsets[-1] if some else None
+            if before is not None:
+                # As long as a look is older than the last commit, it has found none.
+                for at in range(near):
+                    offsets[at] = before = max(before, offsets[at])
+            changed = list(map(ne, offsets, chain([before], offsets)))
+            some.times_ms += compress(times_ms, changed)
+            some.offsets += compress(offsets, changed)
     return seen_ms

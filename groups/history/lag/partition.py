@@ -9,11 +9,12 @@ that was truncated: what was committed before is no position in it.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, NamedTuple
+from operator import gt
+from typing import Final, NamedTuple, overload
 
 from groups.history.lag.samples import NEW_LOG, NO_RIGHT
 
@@ -22,9 +23,6 @@ PAUSE_KNOWN_MS: Final = 90_000
 
 SECONDS_SHARE: Final = 0.1
 """A lag in seconds is known where the two answers that enclose the record's time are as far apart as this share of it, or less."""
-
-
-_NONE_REACHES: Final = 2**63
 
 
 class NotKnown(StrEnum):
@@ -59,6 +57,29 @@ class Commit(NamedTuple):
     offset: int | None
 
 
+@dataclass(slots=True)
+class Commits(Sequence[Commit]):
+    """Commits in the order of their times, in columns: a week of one group has half a million."""
+
+    times_ms: list[int] = field(default_factory=list)
+    offsets: list[int | None] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.times_ms)
+
+    @overload
+    def __getitem__(self, at: int) -> Commit: ...
+    @overload
+    def __getitem__(self, at: slice) -> Commits: ...
+    def __getitem__(self, at: int | slice) -> Commit | Commits:
+        if isinstance(at, slice):
+            return Commits(self.times_ms[at], self.offsets[at])
+        return Commit(self.times_ms[at], self.offsets[at])
+
+    def __iter__(self) -> Iterator[Commit]:
+        return map(Commit, self.times_ms, self.offsets)
+
+
 class Lag(NamedTuple):
     """``seconds`` is null, too, where ``records`` is known and the record's age is not; then ``why`` gives that reason."""
 
@@ -78,41 +99,45 @@ class PartitionEnds:
     offsets: Sequence[int]
     committed: Sequence[Commit]
     _known: list[int] = field(init=False)
-    """Places that have an end offset."""
+    """The end offsets that are known, at ``_known_ms``."""
 
-    _begins: list[int] = field(init=False)
-    """Of each known place (by its number in ``_known``) the first of the same life."""
     _known_ms: list[int] = field(init=False)
+    _lives: list[int] = field(init=False)
+    """Where each life of the log begins in ``_known``: none of its ends is below one before."""
+
     _commit_ms: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._known, self._begins = [], []
-        least = 0
-        for at, offset in enumerate(self.offsets):
-            if offset == NEW_LOG:
-                # No end offset of another log is greater.
-                least = _NONE_REACHES
-            if offset < 0:
-                continue
-            self._begins.append(self._begins[-1] if self._known and offset >= least else len(self._known))
-            self._known.append(at)
-            least = offset
-        self._known_ms = [self.times_ms[at] for at in self._known]
-        self._commit_ms = [commit.at_ms for commit in self.committed]
+        places = [at for at, offset in enumerate(self.offsets) if offset >= 0]
+        self._known = [self.offsets[at] for at in places]
+        self._known_ms = [self.times_ms[at] for at in places]
+        falls = {number for number, fell in enumerate(map(gt, self._known, self._known[1:]), 1) if fell}
+        if NEW_LOG in self.offsets:
+            falls |= {bisect_left(places, at) for at, offset in enumerate(self.offsets) if offset == NEW_LOG}
+        self._lives = sorted({0, *falls})
+        some = self.committed
+        self._commit_ms = some.times_ms if isinstance(some, Commits) else [one.at_ms for one in some]
+
+    def _begin(self, number: int) -> int:
+        """Where the life of a known end begins."""
+        return self._lives[bisect_right(self._lives, number) - 1]
 
     def end(self, at_ms: int) -> float | NotKnown:
         """The end offset at a time, between two answers interpolated."""
-        number = bisect_right(self._known_ms, at_ms) - 1
+        return self._end(bisect_right(self._known_ms, at_ms) - 1, at_ms)
+
+    def _end(self, number: int, at_ms: int) -> float | NotKnown:
+        """The end offset at a time at or after the known one of this number, and before the next."""
         if number >= 0 and self._known_ms[number] == at_ms:
-            return float(self.offsets[self._known[number]])
+            return float(self._known[number])
         if number < 0 or number + 1 == len(self._known):
             return self._why_no_end(at_ms)
         from_ms, to_ms = self._known_ms[number], self._known_ms[number + 1]
         if to_ms - from_ms > PAUSE_KNOWN_MS:
             return self._why_no_end(at_ms)
-        if self._begins[number + 1] != self._begins[number]:
+        if self._begin(number + 1) > number:
             return NotKnown.MADE_AGAIN
-        begin, end = (self.offsets[self._known[number + step]] for step in (0, 1))
+        begin, end = self._known[number], self._known[number + 1]
         return begin + (end - begin) * (at_ms - from_ms) / (to_ms - from_ms)
 
     def lag(self, at_ms: int) -> Lag:
@@ -121,11 +146,11 @@ class PartitionEnds:
         commit = self.committed[place] if place >= 0 else None
         if commit is None or commit.offset is None or commit.offset < 0:
             return Lag(None, None, NotKnown.NO_COMMIT)
-        end = self.end(at_ms)
+        number = bisect_right(self._known_ms, at_ms) - 1
+        end = self._end(number, at_ms)
         if isinstance(end, NotKnown):
             return Lag(None, None, end)
-        number = bisect_right(self._known_ms, at_ms) - 1
-        begin = self._begins[number]
+        begin = self._begin(number)
         if begin and commit.at_ms < self._known_ms[begin]:
             return Lag(None, None, NotKnown.MADE_AGAIN)
         if end < commit.offset:
@@ -141,29 +166,23 @@ class PartitionEnds:
         following = number + 1
         if (
             following < len(self._known)
-            and self._begins[following] == self._begins[number]
+            and self._begin(following) < following
             and self._known_ms[following] - at_ms <= PAUSE_KNOWN_MS
-            and self.offsets[self._known[following]] >= committed
+            and self._known[following] >= committed
         ):
             return Lag(0, 0.0)
         return Lag(None, None, NotKnown.END_BELOW)
 
     def _age(self, committed: int, number: int, at_ms: int) -> float | NotKnown:
         """Seconds since the end offset last was the committed one; it is greater at ``at_ms``, behind the known place ``number``."""
-        begin = self._begins[number]
-        low, high = begin, number + 1
-        while low < high:
-            middle = (low + high) // 2
-            if self.offsets[self._known[middle]] <= committed:
-                low = middle + 1
-            else:
-                high = middle
-        before = low - 1
+        begin = self._begin(number)
+        following = bisect_right(self._known, committed, begin, number + 1)
+        before = following - 1
         if before < begin:
             return NotKnown.OLDER
-        from_ms, from_offset = self._known_ms[before], self.offsets[self._known[before]]
-        to_ms = self._known_ms[low] if low < len(self._known) else at_ms
-        to_offset = self.offsets[self._known[low]] if low < len(self._known) else committed + 1
+        from_ms, from_offset = self._known_ms[before], self._known[before]
+        to_ms = self._known_ms[following] if following < len(self._known) else at_ms
+        to_offset = self._known[following] if following < len(self._known) else committed + 1
         written_ms = from_ms + (to_ms - from_ms) * (committed - from_offset) / (to_offset - from_offset)
         age_ms = max(0.0, at_ms - written_ms)
         if to_ms - from_ms > max(PAUSE_KNOWN_MS, SECONDS_SHARE * age_ms):
