@@ -102,7 +102,7 @@ def test_a_range_reports_what_it_cost_and_a_link_opens_with_it(
     cost = fetch(f"/api/timelines/{STORM}/range?from={first}&to={last}")
     assert cost["unassigned_partition_ms"] > 0
     assert cost["interrupted"]
-    seconds = f"{cost['unassigned_partition_ms'] / 1000:.1f}".removesuffix(".0")
+    seconds = f"{cost['unassigned_partition_ms'] / 1000:,.1f}"
     for name, value in (("Unassigned", seconds), ("Partitions moved", str(cost["moved"]))):
         group = panel.locator("div", has=tracks.locator("dt", has_text=name)).last
         expect(group.locator("b")).to_have_text(value)

@@ -32,7 +32,7 @@ const COST = {
 const texts = (/** @type {object} */ change) => costCells({ ...COST, ...change }).map(({ text }) => text);
 
 test('a rebalance costs partition-seconds, records, a time to catch up and a range of records', () => {
-  assert.deepEqual(texts({}), ['2', '4', '89.9', '10,788', '2\u202fmin 10\u202fs', '0–576']);
+  assert.deepEqual(texts({}), ['2', '4.0', '89.9', '10,788', '2\u202fmin 10\u202fs', '0–576']);
   assert.equal(texts({ read_twice_least: 30, read_twice_most: 30 })[5], '30');
 });
 

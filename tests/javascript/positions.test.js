@@ -108,3 +108,10 @@ test('wherever the playhead of random runs stops, each board shows the frame tha
       });
   }
 });
+
+test('a member without an epoch, as of the classic protocol, differs by what it reads alone', () => {
+  const classic = seen(0, 2, { A: [0, 1] });
+  delete classic.frame.members.A.epoch;
+  const found = differences({ frame: seen(0, 2, { A: [0, 1] }).frame, name }, { frame: classic.frame, name });
+  assert.deepEqual(found, { words: [], keys: [], members: [] });
+});

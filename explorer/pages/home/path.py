@@ -33,7 +33,7 @@ def path_of() -> list[Station]:
         *stations,
         Station(
             title="A log of a real broker",
-            teaches="What records tell, and what no log can tell",
+            teaches="a sample",
             url=f"{reverse('import-new')}#samples",
         ),
     ]

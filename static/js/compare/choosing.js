@@ -35,7 +35,7 @@ export function choose() {
     const enough = chosen.length >= LEAST && chosen.length <= MOST;
     /** @type {HTMLButtonElement} */ (part('compare')).disabled = !enough;
     field.disabled = chosen.length >= MOST;
-    field.placeholder = field.disabled ? `${MOST} are the most` : 'Add a timeline: name, group, member, what happened';
+    field.placeholder = field.disabled ? `${MOST} are the most` : 'Add a timeline: name, group …';
   };
   const out = (/** @type {Pick<Found, 'id' | 'title'>} */ one) => {
     chosen.splice(chosen.indexOf(one), 1);

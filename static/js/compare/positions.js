@@ -72,7 +72,8 @@ export function differences(one, other) {
   const members = [];
   for (const name of new Set([...mine.keys(), ...theirs.keys()])) {
     const [here, there] = [mine.get(name), theirs.get(name)];
-    if (here && there && here.epoch === there.epoch) continue;
+    // A member of the classic protocol has no epoch to compare: its group's generation is above.
+    if (here && there && (here.epoch === there.epoch || here.epoch === null || there.epoch === null)) continue;
     if (here) members.push(here.id);
     if (!here || !there) words.push(`${name} is ${here ? 'a' : 'no'} member`);
     else words.push(`${name} at epoch ${here.epoch}, not ${there.epoch}`);

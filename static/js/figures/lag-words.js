@@ -68,7 +68,8 @@ export function skewText({ kind, partitions, member, before, after, written_time
 }
 
 /** Times of partitions together, to a tenth of a second: `89.9`. @param {number} ms */
-export const partitionSeconds = (ms) => (ms / 1000).toLocaleString('en', { maximumFractionDigits: 1 });
+export const partitionSeconds = (ms) =>
+  (ms / 1000).toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /** Records read twice, in words; null where nothing is known of them. @param {Pick<RebalanceCost, 'read_twice_least' | 'read_twice_most'>} one */
 export function twiceText({ read_twice_least: least, read_twice_most: most }) {

@@ -21,7 +21,7 @@ const stopped = (row) => (row.stops_all ? 'every member' : row.interrupted.join(
 
 /** Name, what it is sorted by, what it shows. @type {[string, (row: Rebalance) => number | string, (row: Rebalance, first: number) => string][]} */
 export const COLUMNS = [
-  ['When, s', (row) => row.at_ms, (row, first) => seconds(row.at_ms - first)],
+  ['When', (row) => row.at_ms, (row, first) => seconds(row.at_ms - first)],
   ['Epoch', (row) => row.epoch, (row) => String(row.epoch)],
   ['Cause', (row) => row.causes.join(), (row) => row.causes.join('; ') || 'not known'],
   ['Who', (row) => row.who.join(), (row) => row.who.join(', ')],
