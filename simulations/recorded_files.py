@@ -21,9 +21,10 @@ from groups.pipeline.reading.splitting import list_sources
 from groups.texts.found import LineProblem
 from groups.texts.request_log import LoggedRequest, read_request_log
 from groups.wire.errors import RecordError
-from groups.wire.logs.batches import Record, RecordBatch, read_batches
+from groups.wire.logs.batches import read_batches
 from groups.wire.logs.control import ControlRecord, ControlType, decode_control
 from groups.wire.logs.metadata_log import decode_metadata_record
+from groups.wire.logs.record_batch import Record, RecordBatch
 from groups.wire.records import decode_record
 from simulations.proof.conformance import GROUP_APIS, ImageChange, Written, images_of
 from simulations.protocol.coordinator.transactions import end_of

@@ -5,5 +5,3 @@ It needs Python's standard library alone. Rows are dictionaries of one level tha
 
 from .api import Client
 from .connection import ApiError, Unreachable
-
-__all__ = ["ApiError", "Client", "Unreachable"]

@@ -10,7 +10,7 @@ from django.core.management.base import CommandParser
 
 from groups.clusters import named
 from groups.clusters.faults import ClusterError, Fault
-from groups.clusters.settings import ClusterSettings, settings_of, unknown_names
+from groups.clusters.settings import ClusterSettings, settings_of
 
 
 def add_cluster_options(parser: CommandParser) -> None:
@@ -45,6 +45,3 @@ def known(name: str) -> dict[str, str]:
 def settings_from(options: Mapping[str, Any]) -> ClusterSettings:
     properties = properties_from(options)
     return settings_of(properties)
-
-
-__all__ = ["add_cluster_options", "properties_from", "settings_from", "unknown_names"]

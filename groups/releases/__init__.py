@@ -18,23 +18,3 @@ from groups.releases.release import (
     release_of,
 )
 from groups.releases.table import TABLE, Rule, Rules
-
-__all__ = [
-    "ALIASES",
-    "EARLIER",
-    "GROUP_VERSION",
-    "NEWEST",
-    "OLDER",
-    "REASONS",
-    "TABLE",
-    "Bounds",
-    "RecordEvidence",
-    "Release",
-    "Rule",
-    "Rules",
-    "UnknownRelease",
-    "bounds_of_apis",
-    "release_by",
-    "release_of",
-    "since",
-]

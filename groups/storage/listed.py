@@ -8,8 +8,6 @@ from typing import Any
 from groups.history.story.problems import gravity
 from groups.packs.listed_summary import headline_text, plain, words_of
 
-__all__ = ["listed_columns"]
-
 
 def listed_columns(summary: Mapping[str, Any]) -> dict[str, Any]:
     """``headline``, ``weight`` and ``words`` of a timeline with this summary, which is whole or in short (``packs.listed_summary``)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from groups.wire.codecs.values import Value
-from groups.wire.coordinator_schema import OFFSET_COMMIT
+from groups.wire.generated.classic import OFFSET_COMMIT
 
 TOMBSTONE: Final = -1
 """The version of a commit that has no value."""

@@ -24,7 +24,7 @@ from typing import Final
 from groups.wire.codecs.codec import codec
 from groups.wire.codecs.primitives import Reader, Writer, from_base64, to_base64
 from groups.wire.codecs.values import Fields, Value
-from groups.wire.coordinator_schema import RECORD_TYPES, RecordType
+from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import (
     MalformedError,
     RecordError,
@@ -33,8 +33,7 @@ from groups.wire.errors import (
     UnknownVersionError,
 )
 from groups.wire.group_of_key import with_readable_group
-
-__all__ = ["RELEASED", "KnownRecords", "RecordError", "decode_record", "encode_record", "is_opaque"]
+from groups.wire.record_type import RecordType
 
 _INT16: Final = struct.Struct(">h")
 

@@ -31,28 +31,3 @@ from simulations.invariants.mixed import MIXED_INVARIANTS, MixedChecker
 from simulations.invariants.scripted import ScriptedChecker
 from simulations.invariants.served import SERVED_INVARIANTS, ServedChecker
 from simulations.invariants.violations import Violation
-
-__all__ = [
-    "ACL_INVARIANTS",
-    "CLASSIC_INVARIANTS",
-    "CONSUMPTION_INVARIANTS",
-    "INVARIANTS",
-    "INVARIANT_FAULT",
-    "MEMBER_INVARIANTS",
-    "MIXED_INVARIANTS",
-    "OPERATION_INVARIANTS",
-    "ROUND_INVARIANTS",
-    "SERVED_INVARIANTS",
-    "AuthorizedChecker",
-    "Bounds",
-    "Checker",
-    "ClassicClientChecker",
-    "ClassicLimits",
-    "ConsumptionChecker",
-    "Invariant",
-    "MixedChecker",
-    "RunChecker",
-    "ScriptedChecker",
-    "ServedChecker",
-    "Violation",
-]

@@ -8,17 +8,3 @@ from __future__ import annotations
 
 from simulations.laboratory.assignor_answers import BOARDS, Answer, Board, answer, answers
 from simulations.laboratory.cases import Before, Case, CaseError, CaseTopic, Event, Member
-
-__all__ = [
-    "BOARDS",
-    "Answer",
-    "Before",
-    "Board",
-    "Case",
-    "CaseError",
-    "CaseTopic",
-    "Event",
-    "Member",
-    "answer",
-    "answers",
-]

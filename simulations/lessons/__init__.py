@@ -13,5 +13,3 @@ from simulations.lessons.document import Lesson
 from simulations.lessons.lesson_yaml import read_lesson
 from simulations.lessons.sheets import Sheet, sheet_of
 from simulations.lessons.source import Source
-
-__all__ = ["Lesson", "Sheet", "Source", "problems", "read_lesson", "sheet_of"]

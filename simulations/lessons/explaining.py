@@ -7,7 +7,7 @@ Each explanation is made of what the frame holds; where the simulator has none, 
 from __future__ import annotations
 
 from simulations.lessons.classic_facts import is_classic
-from simulations.lessons.reasons import Pieces, reason_text
+from simulations.lessons.reasons import Pieces
 from simulations.lessons.reasons_classic import ClassicReasons
 from simulations.lessons.reasons_members import MemberReasons
 from simulations.lessons.reasons_partitions import PartitionReasons
@@ -40,6 +40,3 @@ class Explainer(ClassicReasons, PartitionReasons, MemberReasons, StateReasons):
         if is_classic(self.frame):
             return self.classic_state(given)
         return super().state(given)
-
-
-__all__ = ["Explainer", "Pieces", "reason_text"]

@@ -6,8 +6,9 @@ from random import Random
 from typing import Final, Literal, TypedDict
 
 from simulations.lessons.document import Ask, Option
-from simulations.lessons.explaining import Explainer, reason_text
+from simulations.lessons.explaining import Explainer
 from simulations.lessons.filling import Filler, Problem
+from simulations.lessons.reasons import reason_text
 from simulations.lessons.values import (
     Duration,
     Members,

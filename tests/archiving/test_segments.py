@@ -19,7 +19,8 @@ from groups.archiving.segments import (
     position_of,
     positions,
 )
-from groups.wire.logs.batches import RecordBatch, read_batches
+from groups.wire.logs.batches import read_batches
+from groups.wire.logs.record_batch import RecordBatch
 from tests.history.test_following import batch, commit
 from tests.tiers import examples
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from groups.history.state.group import Semantics
 from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
-from simulations.protocol.coordinator.consumer.outcome import JOIN, Outcome
+from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import JOIN
 from simulations.protocol.messages.groups import Heartbeat
 from simulations.protocol.messages.heartbeat import ClassicHeartbeat
 from simulations.protocol.messages.join_group import JoinGroup

@@ -18,7 +18,8 @@ from typing import Final
 
 from groups.pipeline.reading.columns import read_stretches
 from groups.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
-from groups.wire.logs.batches import RecordBatch, read_batches
+from groups.wire.logs.batches import read_batches
+from groups.wire.logs.record_batch import RecordBatch
 from groups.wire.records import decode_record
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.wire_samples import COLUMN_SAMPLES, SAMPLES, Sample

@@ -13,7 +13,9 @@ from typing import Any, Final
 
 from groups.wire.codecs.uuids import uuid_to_base64
 from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
-from groups.wire.logs.batches import Compression, coordinator_batch, write_segment
+from groups.wire.logs.batches import write_segment
+from groups.wire.logs.compression import Compression
+from groups.wire.logs.record_batch import coordinator_batch
 from groups.wire.records import encode_record
 
 GROUPS: Final = 200

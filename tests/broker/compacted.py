@@ -14,7 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from groups.wire.logs.batches import RecordBatch, read_batches
+from groups.wire.logs.batches import read_batches
+from groups.wire.logs.record_batch import RecordBatch
 from tests.benchmarks.generated.mixes import partition_for
 
 from .acting import Group

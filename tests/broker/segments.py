@@ -10,8 +10,9 @@ from groups.history.entries import Entry, Kind, Provenance
 from groups.history.frames.frame import FrameMaker
 from groups.history.replay.fold import replay
 from groups.history.state.group import initial_state
-from groups.wire.logs.batches import RecordBatch, read_batches
+from groups.wire.logs.batches import read_batches
 from groups.wire.logs.metadata_log import decode_metadata_record
+from groups.wire.logs.record_batch import RecordBatch
 from groups.wire.metadata_hash import group_hash, topic_hash
 from groups.wire.records import decode_record
 

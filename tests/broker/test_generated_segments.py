@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from groups.wire.logs.batches import RecordBatch, read_batches
+from groups.wire.logs.batches import read_batches
+from groups.wire.logs.record_batch import RecordBatch
 from groups.wire.records import decode_record
 from tests.benchmarks.generated.mixes import MIXES
 from tests.broker.dump import as_kafka_prints, dump

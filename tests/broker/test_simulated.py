@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from groups.wire.logs.batches import RecordBatch, read_batches
+from groups.wire.logs.batches import read_batches
+from groups.wire.logs.record_batch import RecordBatch
 
 from .comparison import SLACK_MS
 from .conftest import Session

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from groups.wire.logs.batches import (
-    Compression,
+from groups.wire.logs.compression import Compression
+from groups.wire.logs.record_batch import (
     Header,
     Record,
     RecordBatch,

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from groups.wire.logs.batches import RecordBatch, read_batches
+from groups.wire.logs.batches import read_batches
+from groups.wire.logs.record_batch import RecordBatch
 from groups.wire.records import decode_record
 from tests.broker.node import Node
 from tests.broker.rpc import Connection

@@ -11,18 +11,19 @@ from typing import Final
 import google_crc32c
 
 from groups.wire.errors import UnwritableBatchError
-from groups.wire.logs.batches import (
-    BatchProblem,
-    Compression,
+from groups.wire.logs.batches import BatchProblem, read_batches
+from groups.wire.logs.compression import Compression, compress, decompress
+from groups.wire.logs.record_batch import (
+    CRC_END,
+    HEADER_BYTES,
+    LENGTH_END,
+    MAGIC,
     Header,
     Record,
     RecordBatch,
     parse_batch,
-    read_batches,
     write_batch,
 )
-from groups.wire.logs.compression import compress, decompress
-from groups.wire.logs.record_batch import CRC_END, HEADER_BYTES, LENGTH_END, MAGIC
 from tests.fuzz.oracle import Target, expect
 from tests.fuzz.values import batches
 

@@ -14,10 +14,10 @@ from groups.wire.codecs.codec import codec
 from groups.wire.codecs.schema import Message
 from groups.wire.codecs.struct_readers import struct_reader
 from groups.wire.coordinator_schema import RECORD_TYPES
-from groups.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.embedded.streams_user_data import ASSIGNMENT_INFO, SUBSCRIPTION_INFO, VERSION_PROBE
 from groups.wire.embedded.user_data import COOPERATIVE_STICKY_USER_DATA, STICKY_USER_DATA
 from groups.wire.errors import RecordError
+from groups.wire.generated.embedded import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.inspection import Kind, Node, kinds
 from groups.wire.inspection.nodes import values_of
 from groups.wire.inspection.walk import Stopped, Walk

@@ -10,7 +10,8 @@ from typing import Any, Final
 from groups.wire.codecs.codec import codec
 from groups.wire.codecs.schema import UNKNOWN_TAGS, Array, Field, FieldType, Form, Message, Primitive, Struct
 from groups.wire.codecs.uuids import uuid_to_base64
-from groups.wire.logs.batches import Compression, Header, Record, RecordBatch
+from groups.wire.logs.compression import Compression
+from groups.wire.logs.record_batch import Header, Record, RecordBatch
 
 _TEXTS: Final = ("", "a", "orders", "größe", "日本", "😀", "consumer-orders-1-8e7d", "x" * 130)
 _EDGES: Final = (0, 1, -1, 2, 5, 63, 64, 127, 128)

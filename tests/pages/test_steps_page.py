@@ -11,7 +11,8 @@ from django.test import Client
 from explorer.pages.runs import starting
 from explorer.pages.timelines import steps
 from groups import storage
-from groups.wire.logs.batches import RecordBatch, read_batches
+from groups.wire.logs.batches import read_batches
+from groups.wire.logs.record_batch import RecordBatch
 from simulations.jobs import run_tasks
 
 pytestmark = pytest.mark.django_db(transaction=True)

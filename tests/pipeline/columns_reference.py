@@ -10,7 +10,8 @@ import orjson
 from groups.pipeline.reading.columns import STRETCH_BYTES, Damage, Stretch, read_stretches
 from groups.pipeline.reading.columns.values import Commits
 from groups.wire.commit_payloads import commit_payload
-from groups.wire.logs.batches import BatchProblem, RecordBatch, read_batches
+from groups.wire.logs.batches import BatchProblem, read_batches
+from groups.wire.logs.record_batch import RecordBatch
 from groups.wire.records import decode_record
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from groups.wire.logs.batches import Compression
+from groups.wire.logs.compression import Compression
 from groups.wire.logs.control import ControlType
 from tests.pipeline.segments import BAR, FOO, START_MS, Group, Payload, Segment, hash_of, record
 

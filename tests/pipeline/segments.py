@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from groups.wire.logs.batches import Compression, RecordBatch, coordinator_batch, write_segment
+from groups.wire.logs.batches import write_segment
+from groups.wire.logs.compression import Compression
 from groups.wire.logs.control import ControlRecord, ControlType, encode_control
+from groups.wire.logs.record_batch import RecordBatch, coordinator_batch
 from groups.wire.metadata_hash import group_hash, topic_hash
 from groups.wire.records import encode_record
 

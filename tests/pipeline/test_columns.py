@@ -14,10 +14,12 @@ from groups.pipeline.reading.columns import distinct as distinct_module
 from groups.pipeline.reading.columns import framing, read_stretches, stretches
 from groups.pipeline.reading.columns.window import Window
 from groups.wire.commit_payloads import commit_payload
-from groups.wire.coordinator_schema import OFFSET_COMMIT, RECORD_TYPES
+from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.generated.classic import OFFSET_COMMIT
 from groups.wire.logs import compression
-from groups.wire.logs.batches import Compression, RecordBatch, coordinator_batch, write_batch, write_segment
-from groups.wire.logs.record_batch import HEADER_BYTES
+from groups.wire.logs.batches import write_segment
+from groups.wire.logs.compression import Compression
+from groups.wire.logs.record_batch import HEADER_BYTES, RecordBatch, coordinator_batch, write_batch
 from groups.wire.records import decode_record, encode_record
 from tests.fuzz.batched import sealed
 from tests.pipeline.columns_reference import by_columns, one_by_one

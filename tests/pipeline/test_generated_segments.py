@@ -13,7 +13,8 @@ import pytest
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.replay.fold import replay
 from groups.history.state.group import State, initial_state
-from groups.wire.logs.batches import RecordBatch, read_batches, write_segment
+from groups.wire.logs.batches import read_batches, write_segment
+from groups.wire.logs.record_batch import RecordBatch
 from groups.wire.records import decode_record, encode_record
 from tests.benchmarks.generated.mixes import MIXES, PARTITION, Written, partition_for
 from tests.benchmarks.generated.segment_files import BATCH_BYTES_MAX

@@ -17,7 +17,7 @@ from groups.pipeline.reading.split_facts import SplitFacts
 from groups.pipeline.reading.splitting import list_sources
 from groups.pipeline.reading.tasks import read_split
 from groups.pipeline.reading.transactions import ABORTED
-from groups.wire.logs.batches import Compression
+from groups.wire.logs.compression import Compression
 from groups.wire.logs.control import ControlType
 from tests.pipeline.segments import FOO, Group, Segment, record, sample_group
 

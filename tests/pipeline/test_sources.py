@@ -9,7 +9,7 @@ import pytest
 
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.splitting import list_sources
-from groups.wire.logs.batches import Compression
+from groups.wire.logs.compression import Compression
 from tests.pipeline.segments import Group, Segment, metadata_segment, sample_group
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from groups.wire.logs.batches import Compression
+from groups.wire.logs.compression import Compression
 from tests.pipeline.segments import FOO, Group, Segment
 from tests.serving import ROOT
 

@@ -7,10 +7,11 @@ from typing import Any, Final
 from groups.history.state.group import Semantics
 from simulations.protocol.coordinator.classic.group import Group
 from simulations.protocol.coordinator.classic.join_requests import GivenId
-from simulations.protocol.coordinator.consumer.outcome import JOIN, Outcome, TimerStart
+from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import JOIN, TimerStart
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.heartbeat import ClassicHeartbeat
 from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup

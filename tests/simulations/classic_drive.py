@@ -12,10 +12,11 @@ from typing import Any, Final
 from groups.history.entries import Entry, Kind, Provenance
 from groups.history.state.group import Semantics
 from simulations.protocol.coordinator.classic.parking import FollowUp
-from simulations.protocol.coordinator.consumer.outcome import Outcome, Record, TimerCancel
+from simulations.protocol.coordinator.consumer.outcome import Outcome, Record
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import TimerCancel
 from simulations.protocol.messages.heartbeat import ClassicHeartbeat
 from simulations.protocol.messages.join_group import JoinGroup
 from simulations.protocol.messages.leave_group import LeaveGroup, LeavingMember

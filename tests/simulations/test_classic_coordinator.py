@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simulations.protocol.coordinator.consumer.outcome import JOIN, SYNC
 from simulations.protocol.coordinator.image import Image, ImageTopic
+from simulations.protocol.coordinator.timers import JOIN, SYNC
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import CommittedOffset, OffsetCommit
 from simulations.protocol.messages.join_group import JoinAnswer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulations.protocol.coordinator.consumer.outcome import JOIN, SESSION
+from simulations.protocol.coordinator.timers import JOIN, SESSION
 from simulations.protocol.messages.join_group import JoinAnswer
 from tests.simulations.classic_broker import DELAY_MS, RANGE, REBALANCE_MS, SESSION_MS, ClassicBroker
 

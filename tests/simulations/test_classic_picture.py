@@ -15,7 +15,8 @@ from simulations.invariants.classic_operations import OPERATION_INVARIANTS, Oper
 from simulations.invariants.classic_parts import ClassicLimits
 from simulations.invariants.violations import Violation, Violations
 from simulations.protocol.coordinator.classic.join_requests import GivenId
-from simulations.protocol.coordinator.consumer.outcome import Outcome, TimerCancel
+from simulations.protocol.coordinator.consumer.outcome import Outcome
+from simulations.protocol.coordinator.timers import TimerCancel
 from simulations.protocol.messages.join_group import JoinGroup
 from simulations.protocol.messages.sync_group import SyncGroup
 from tests.simulations.classic_drive import OFFERS, Drive

@@ -30,8 +30,8 @@ from simulations.proof.conformance.splitting import (
 from simulations.proof.conformance.timers import EARLY_MS, LATE_MS, Running, Timers
 from simulations.proof.conformance.trace import Story
 from simulations.proof.conformance.variants import attempts
-from simulations.protocol.coordinator.consumer.outcome import SESSION, TimerCancel, TimerStart
 from simulations.protocol.coordinator.image import Image, ImageTopic
+from simulations.protocol.coordinator.timers import SESSION, TimerCancel, TimerStart
 from simulations.protocol.coordinator.transactions import end_of
 from simulations.protocol.messages.heartbeat import CLASSIC_HEARTBEAT_API
 from simulations.protocol.messages.leave_group import LEAVE_API

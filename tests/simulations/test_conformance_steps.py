@@ -38,9 +38,10 @@ from simulations.proof.conformance.timeouts import _times
 from simulations.proof.conformance.timers import Running, Timers
 from simulations.proof.conformance.trace import Story
 from simulations.proof.conformance.variants import Variant
-from simulations.protocol.coordinator.consumer.outcome import JOIN, SESSION, Record
+from simulations.protocol.coordinator.consumer.outcome import Record
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import JOIN, SESSION
 from tests.simulations.broker import GROUP, Broker
 from tests.simulations.classic_broker import ClassicBroker
 from tests.simulations.test_conformance_excuses import asked

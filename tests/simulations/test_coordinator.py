@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simulations.protocol.coordinator.consumer.outcome import TimerCancel, TimerStart
+from simulations.protocol.coordinator.timers import TimerCancel, TimerStart
 from simulations.protocol.messages.groups import HeartbeatAnswer
 from tests.simulations.broker import FOO, Broker
 

@@ -15,7 +15,7 @@ from simulations.protocol.assignors.client_side import (
 )
 from simulations.protocol.assignors.streams_like import Reason, StreamsError, StreamsLike, read
 from simulations.protocol.client.consumer.assigning import Assigning, AssigningStep, Computing
-from simulations.protocol.coordinator.consumer.outcome import ASSIGNMENT
+from simulations.protocol.coordinator.timers import ASSIGNMENT
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,

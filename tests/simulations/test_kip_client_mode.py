@@ -16,14 +16,8 @@ from simulations.protocol.assignors.client_side import (
     Metadata,
     Offer,
 )
-from simulations.protocol.coordinator.consumer.outcome import (
-    ASSIGNMENT,
-    COMPUTE,
-    SESSION,
-    TimerCancel,
-    TimerStart,
-)
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import ASSIGNMENT, COMPUTE, SESSION, TimerCancel, TimerStart
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,

@@ -20,7 +20,7 @@ from simulations.protocol.client.consumer import ConsumerConfig
 from simulations.protocol.client.consumer.computing import ComputingConsumer
 from simulations.protocol.client.consumer.effects import Alarm, Call, Effect, Send
 from simulations.protocol.client.consumer.requests import Request
-from simulations.protocol.coordinator.consumer.outcome import ASSIGNMENT, COMPUTE, TimerStart
+from simulations.protocol.coordinator.timers import ASSIGNMENT, COMPUTE, TimerStart
 from simulations.protocol.messages.client_mode import InstallAssignment, PrepareAssignment
 from simulations.protocol.messages.groups import Heartbeat, HeartbeatAnswer
 from simulations.world import studies

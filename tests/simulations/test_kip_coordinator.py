@@ -8,16 +8,11 @@ import pytest
 
 from groups.history.state.group import Semantics
 from simulations.protocol.assignors.client_side import Metadata, Offer
-from simulations.protocol.coordinator.consumer.outcome import (
-    ASSIGNMENT,
-    REBALANCE,
-    SESSION,
-    TimerStart,
-    VolatileState,
-)
+from simulations.protocol.coordinator.consumer.outcome import VolatileState
 from simulations.protocol.coordinator.image import ImageTopic
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import ASSIGNMENT, REBALANCE, SESSION, TimerStart
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Heartbeat
 from tests.simulations.broker import BAR, FOO, GROUP, Broker

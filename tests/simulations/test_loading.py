@@ -9,9 +9,10 @@ import pytest
 from groups.history.state.consumer import ConsumerMember
 from groups.history.state.group import Semantics
 from simulations.protocol.coordinator.consumer import records
-from simulations.protocol.coordinator.consumer.outcome import Record, ResolveRegexes, TimerStart
+from simulations.protocol.coordinator.consumer.outcome import Record, ResolveRegexes
 from simulations.protocol.coordinator.errors import IllegalState
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import TimerStart
 from tests.simulations.broker import BAR, FOO, GROUP, Broker
 
 THIRD = "AAAAAAAAAAAAAAAAAAAAAw"

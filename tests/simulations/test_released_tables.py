@@ -8,9 +8,10 @@ import pytest
 
 from groups.history.state.consumer import ConsumerGroup, ConsumerMember
 from simulations.protocol.coordinator.consumer import records
-from simulations.protocol.coordinator.consumer.outcome import Record, TimerStart
+from simulations.protocol.coordinator.consumer.outcome import Record
 from simulations.protocol.coordinator.consumer.reconciliation import Reconciliation
 from simulations.protocol.coordinator.settings import Settings
+from simulations.protocol.coordinator.timers import TimerStart
 from tests.simulations.broker import BAR, FOO, GROUP, Broker
 
 Act = Callable[[Broker], object]

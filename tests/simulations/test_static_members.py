@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Entry, Kind
-from simulations.protocol.coordinator.consumer.outcome import SESSION, TimerCancel, TimerStart
+from simulations.protocol.coordinator.timers import SESSION, TimerCancel, TimerStart
 from simulations.world.scenario import load
 from tests.simulations.broker import FOO, Broker
 from tests.simulations.checked import checked

@@ -23,7 +23,7 @@ from groups.watching import registry
 from groups.watching.positions import PositionKeeper
 from groups.watching.pulling import Positions
 from groups.watching.storing import Store
-from groups.wire.coordinator_schema import OFFSET_COMMIT
+from groups.wire.generated.classic import OFFSET_COMMIT
 from tests.watching.rounds import BEGIN_MS, described, round_of
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from groups.wire.codecs.schema import UNKNOWN_TAGS, Array, Field, FieldType, Form, Message, Primitive, Struct
 from groups.wire.codecs.uuids import uuid_to_base64
-from groups.wire.coordinator_schema import RECORD_TYPES, RecordType
-from groups.wire.logs.batches import Compression, Header, Record, RecordBatch, TimestampType
+from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.logs.compression import Compression
+from groups.wire.logs.record_batch import Header, Record, RecordBatch, TimestampType
+from groups.wire.record_type import RecordType
 
 # Without lone surrogates, which no UTF-8 has.
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

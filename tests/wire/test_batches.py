@@ -15,21 +15,16 @@ from hypothesis import strategies as st
 from groups.wire.errors import BatchError, CompressionError, UnwritableBatchError
 from groups.wire.logs import batches as batches_module
 from groups.wire.logs import compression as compression_module
-from groups.wire.logs.batches import (
-    BatchProblem,
-    Compression,
-    ProblemKind,
+from groups.wire.logs.batches import BatchProblem, ProblemKind, Walk, read_batches, write_segment
+from groups.wire.logs.compression import Compression, compress, decompress
+from groups.wire.logs.record_batch import (
     Record,
     RecordBatch,
     TimestampType,
-    Walk,
     coordinator_batch,
     parse_batch,
-    read_batches,
     write_batch,
-    write_segment,
 )
-from groups.wire.logs.compression import compress, decompress
 from tests.tiers import examples
 from tests.wire import strategies
 

@@ -35,9 +35,9 @@ from groups.wire.errors import (
     UnknownVersionError,
 )
 from groups.wire.inspection import kinds
-from groups.wire.logs.batches import Compression, RecordBatch, read_batches
-from groups.wire.logs.compression import compress, decompress
-from groups.wire.logs.record_batch import coordinator_batch, parse_batch, write_batch
+from groups.wire.logs.batches import read_batches
+from groups.wire.logs.compression import Compression, compress, decompress
+from groups.wire.logs.record_batch import RecordBatch, coordinator_batch, parse_batch, write_batch
 from groups.wire.metadata_hash import _signed
 from groups.wire.rpc import (
     APIS,

@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from groups.wire.inspection import MOST_BYTES
-from groups.wire.logs.batches import write_batch
+from groups.wire.logs.record_batch import write_batch
 from tests.wire.test_inspection_framing import KEY, batch
 from tests.wire.test_inspection_words import NEWER, OLDER, RECORD
 

@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groups.wire.embedded.consumer_protocol import (
-    ASSIGNMENT,
-    SUBSCRIPTION,
     as_the_client_writes,
     decode_assignment,
     decode_subscription,
@@ -23,6 +21,7 @@ from groups.wire.errors import (
     UnencodableError,
     UnknownVersionError,
 )
+from groups.wire.generated.embedded import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.logs.control import ControlRecord, ControlType, decode_control
 from groups.wire.logs.metadata_log import decode_metadata_record
 from tests.wire.strategies import bodies

@@ -12,8 +12,8 @@ from groups.wire.codecs.primitives import Reader
 from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
 from groups.wire.codecs.struct_readers import struct_reader
 from groups.wire.coordinator_schema import RECORD_TYPES
-from groups.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.errors import RecordError
+from groups.wire.generated.embedded import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.rpc.apis import APIS
 from tests.tiers import examples
 from tests.wire.strategies import bodies

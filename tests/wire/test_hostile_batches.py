@@ -10,24 +10,17 @@ from groups.wire.codecs.primitives import write_varlong
 from groups.wire.errors import BatchError, CompressionError
 from groups.wire.logs import batches as batches_module
 from groups.wire.logs import compression as compression_module
-from groups.wire.logs.batches import (
-    BatchProblem,
-    Compression,
-    ProblemKind,
-    RecordBatch,
-    parse_batch,
-    read_batches,
-    write_batch,
-)
+from groups.wire.logs.batches import BatchProblem, ProblemKind, read_batches
 from groups.wire.logs.compression import (
     MOST_DECOMPRESSED_BYTES,
     MOST_EXPANSION,
     MOST_GZIP_MEMBERS,
     Allowance,
+    Compression,
     compress,
     decompress,
 )
-from groups.wire.logs.record_batch import MOST_RECORDS
+from groups.wire.logs.record_batch import MOST_RECORDS, RecordBatch, parse_batch, write_batch
 from tests.fuzz.batched import sealed
 
 EMPTY = write_batch(

@@ -13,8 +13,7 @@ from groups.wire.inspection import walk as walking
 from groups.wire.inspection.layouts import RecordKey, SelfVersioned, Unversioned, Versioned
 from groups.wire.inspection.nodes import values_of
 from groups.wire.inspection.requests import Request, Response
-from groups.wire.logs.batches import write_batch
-from groups.wire.logs.record_batch import coordinator_batch
+from groups.wire.logs.record_batch import coordinator_batch, write_batch
 from groups.wire.rpc import APIS, REQUEST_HEADER, encode_request, request_header_version
 from tests.tiers import examples
 from tests.wire.strategies import batches, bodies

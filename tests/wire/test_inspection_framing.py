@@ -9,7 +9,8 @@ from hypothesis import given
 from groups.wire.errors import RecordError
 from groups.wire.inspection import as_text, edit, find, guess, inspect, kinds, sentence_of
 from groups.wire.inspection import walk as walking
-from groups.wire.logs.batches import Compression, RecordBatch, coordinator_batch, parse_batch, write_batch
+from groups.wire.logs.compression import Compression
+from groups.wire.logs.record_batch import RecordBatch, coordinator_batch, parse_batch, write_batch
 from groups.wire.rpc import APIS, encode_request, encode_response
 from tests.tiers import examples
 from tests.wire.strategies import batches

@@ -28,7 +28,8 @@ from groups.wire.inspection import (
 from groups.wire.inspection.kinds import kebab
 from groups.wire.inspection.printed import BadText
 from groups.wire.inspection.text import bytes_from_text
-from groups.wire.logs.batches import RecordBatch, read_batches
+from groups.wire.logs.batches import read_batches
+from groups.wire.logs.record_batch import RecordBatch
 from tests.wire.test_inspection import ASSIGNMENT, STICKY, SUBSCRIPTION, with_user_data
 
 SAMPLE = Path(groups.__file__).parent / "samples" / "orders-enrich" / "segments"

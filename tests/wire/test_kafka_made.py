@@ -9,8 +9,6 @@ from groups.wire.codecs.codec import codec
 from groups.wire.codecs.schema import UNKNOWN_TAGS, Message
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.embedded.consumer_protocol import (
-    ASSIGNMENT,
-    SUBSCRIPTION,
     decode_assignment,
     decode_subscription,
     encode_assignment,
@@ -22,10 +20,12 @@ from groups.wire.embedded.user_data import (
     encode_cooperative_sticky,
     encode_sticky,
 )
-from groups.wire.logs.batches import RecordBatch, TimestampType, read_batches, write_batch
+from groups.wire.generated.embedded import ASSIGNMENT, SUBSCRIPTION
+from groups.wire.logs.batches import read_batches
 from groups.wire.logs.compression import Compression
 from groups.wire.logs.control import ControlType, decode_control, encode_control
 from groups.wire.logs.metadata_log import decode_metadata_record
+from groups.wire.logs.record_batch import RecordBatch, TimestampType, write_batch
 from groups.wire.metadata_hash import group_hash, topic_hash
 from groups.wire.records import decode_record, encode_record
 from tests.wire.kafka_made import as_kafka_prints, as_text, lines

@@ -7,15 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.wire.embedded.consumer_protocol import (
-    ASSIGNMENT,
-    SUBSCRIPTION,
-    encode_assignment,
-    encode_subscription,
-)
+from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
 from groups.wire.embedded.older_clients import Consequence, consequences, seen_by
 from groups.wire.embedded.user_data import encode_cooperative_sticky, encode_sticky
 from groups.wire.errors import MalformedError, TruncatedError
+from groups.wire.generated.embedded import ASSIGNMENT, SUBSCRIPTION
 from tests.wire.strategies import bodies
 
 FOO = [{"topic": "foo", "partitions": [0, 1]}]

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from groups.wire.logs.batches import RecordBatch, read_batches, write_batch
+from groups.wire.logs.batches import read_batches
 from groups.wire.logs.control import decode_control
 from groups.wire.logs.metadata_log import decode_metadata_record
+from groups.wire.logs.record_batch import RecordBatch, write_batch
 from groups.wire.metadata_hash import group_hash, topic_hash
 from groups.wire.records import decode_record, encode_record
 

@@ -15,8 +15,9 @@ from groups.wire.codecs.primitives import (
     write_varlong,
 )
 from groups.wire.codecs.uuids import base64_to_uuid, uuid_to_base64
-from groups.wire.coordinator_schema import RECORD_TYPES, RecordType
+from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import MalformedError, TruncatedError, UnencodableError, WireError
+from groups.wire.record_type import RecordType
 from groups.wire.records import decode_record, encode_record, is_opaque
 from tests.wire.strategies import integers, payloads
 

@@ -12,18 +12,14 @@ from hypothesis import strategies as st
 from groups.wire.codecs.codec import codec
 from groups.wire.codecs.schema import Message
 from groups.wire.coordinator_schema import RECORD_TYPES
-from groups.wire.embedded.consumer_protocol import (
-    ASSIGNMENT,
-    SUBSCRIPTION,
-    encode_assignment,
-    encode_subscription,
-)
+from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
 from groups.wire.embedded.user_data import (
     STICKY_USER_DATA,
     encode_cooperative_sticky,
     encode_sticky,
     member_data,
 )
+from groups.wire.generated.embedded import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.generated.requests import LATER
 from groups.wire.records import encode_record
 from groups.wire.rpc import APIS, REQUEST_HEADER, RESPONSE_HEADER

@@ -11,13 +11,13 @@ from groups import storage
 from groups.history.entries import EntryLine
 from groups.models import Timeline
 from groups.wire.codecs.primitives import to_base64
-from groups.wire.coordinator_schema import (
+from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
+from groups.wire.generated.classic import GROUP_METADATA
+from groups.wire.generated.consumer import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
-    GROUP_METADATA,
-    RECORD_TYPES,
 )
-from groups.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
 from groups.wire.records import encode_record
 
 COOPERATIVE: Final = (6).to_bytes(4, "big")

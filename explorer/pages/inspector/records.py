@@ -17,10 +17,11 @@ from groups import storage
 from groups.history.entries import EntryLine
 from groups.history.state.group import Semantics
 from groups.models import Timeline
-from groups.wire.coordinator_schema import RECORD_TYPES, RecordType
+from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import RecordError
 from groups.wire.inspection.kinds import kebab
 from groups.wire.kip import KIP_RECORD_TYPES, as_proposed, encode_kip_record
+from groups.wire.record_type import RecordType
 from groups.wire.records import encode_record, is_opaque
 
 SEARCHED_MOST: Final = 20_000

@@ -13,5 +13,3 @@
 from groups.history.digests.digester import Digester, digest_of
 from groups.history.digests.levels import coarsened, joined, window
 from groups.history.digests.part import Digest
-
-__all__ = ["Digest", "Digester", "coarsened", "digest_of", "joined", "window"]

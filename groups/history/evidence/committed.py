@@ -11,7 +11,7 @@ from itertools import repeat
 from typing import Final, NamedTuple
 
 from groups.history.entries import EntryLine, Payload
-from groups.wire.coordinator_schema import OFFSET_COMMIT
+from groups.wire.generated.classic import OFFSET_COMMIT
 
 TopicPartition = tuple[str, int]
 """Topic and partition."""

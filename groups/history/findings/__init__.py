@@ -7,5 +7,3 @@ they look at; ``finding`` the form of what they say, ``kinds`` what the verdict 
 from groups.history.evidence.lives import COMINGS_KEPT_MAX
 from groups.history.findings.finder import Counts, Finder
 from groups.history.findings.finding import Finding
-
-__all__ = ["COMINGS_KEPT_MAX", "Counts", "Finder", "Finding"]

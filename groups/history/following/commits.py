@@ -14,7 +14,7 @@ from groups.history.entries import CommitLine, CommitsPayload, Entry, Kind, Payl
 from groups.history.passes.units import LogRecord
 from groups.history.replay.commit_runs import Place
 from groups.history.replay.offsets import offset_of
-from groups.wire.coordinator_schema import OFFSET_COMMIT
+from groups.wire.generated.classic import OFFSET_COMMIT
 
 RUN_MS_MOST: Final = 60_000
 """The time that one entry covers at most: an address in a timeline stays exact to a minute, also where an old log is read at once."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple, TypedDict
 
 from groups.history.passes.units import LogRecord
-from groups.wire.coordinator_schema import OFFSET_COMMIT
+from groups.wire.generated.classic import OFFSET_COMMIT
 
 PRODUCERS_MOST: Final = 100
 """Producers with an open transaction that are kept of a group; each has one transaction at a time."""

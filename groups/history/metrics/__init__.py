@@ -5,5 +5,3 @@ them, ``fold`` puts them together.
 """
 
 from groups.history.metrics.fold import Metrics
-
-__all__ = ["Metrics"]

@@ -19,8 +19,6 @@ from groups.history.verdict.opening import broken, differences, lead_times, open
 from groups.history.verdict.text import Event, Part, Text, Verdict, Worst, text_of
 from groups.history.words import counted
 
-__all__ = ["EVENTS_MAX", "UNKNOWN", "Size", "Verdict", "verdict"]
-
 EVENTS_MAX: Final = 8
 """Sentences about events: more is a list, and the page has one."""
 

@@ -9,8 +9,9 @@ import orjson
 from groups.pipeline.reading.rows import Row
 from groups.pipeline.reading.split_reading import SplitReading
 from groups.wire.errors import RecordError
-from groups.wire.logs.batches import BatchProblem, RecordBatch, read_batches
+from groups.wire.logs.batches import BatchProblem, read_batches
 from groups.wire.logs.metadata_log import decode_metadata_record
+from groups.wire.logs.record_batch import RecordBatch
 
 
 class MetadataReading(SplitReading):

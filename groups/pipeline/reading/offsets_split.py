@@ -32,8 +32,8 @@ from groups.pipeline.reading.transactions import ABORTED, COMMITTED, Ends, LeftO
 from groups.wire.commit_payloads import TOMBSTONE, commit_payload
 from groups.wire.errors import RecordError
 from groups.wire.group_of_key import group_of_unknown_key
-from groups.wire.logs.batches import RecordBatch
 from groups.wire.logs.control import ControlType, decode_control
+from groups.wire.logs.record_batch import RecordBatch
 from groups.wire.records import decode_record, is_opaque
 
 if TYPE_CHECKING:

@@ -25,21 +25,6 @@ from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import TruncatedError, UnknownVersionError
 from groups.wire.generated.embedded import ASSIGNMENT, SUBSCRIPTION
 
-__all__ = [
-    "ASSIGNMENT",
-    "NEWEST_VERSION",
-    "SUBSCRIPTION",
-    "Assignment",
-    "Subscription",
-    "TopicPartition",
-    "as_the_client_writes",
-    "decode_assignment",
-    "decode_subscription",
-    "encode_assignment",
-    "encode_subscription",
-    "read_blob",
-]
-
 NEWEST_VERSION: Final = SUBSCRIPTION.newest
 
 VERSION_BYTES: Final = struct.Struct(">h")

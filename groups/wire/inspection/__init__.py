@@ -36,29 +36,3 @@ from groups.wire.inspection.sentences import as_text, sentence_of
 from groups.wire.inspection.side_by_side import differences
 from groups.wire.inspection.text import bytes_from_base64, bytes_from_hex, bytes_from_text
 from groups.wire.inspection.walk import MOST_BYTES
-
-__all__ = [
-    "MOST_BYTES",
-    "BadText",
-    "Guess",
-    "Inspection",
-    "Kind",
-    "Node",
-    "Problem",
-    "as_text",
-    "bytes_from_base64",
-    "bytes_from_hex",
-    "bytes_from_text",
-    "clients",
-    "differences",
-    "each_node",
-    "edit",
-    "find",
-    "guess",
-    "inspect",
-    "inspect_record",
-    "kind_named",
-    "kinds",
-    "seen_by",
-    "sentence_of",
-]

@@ -11,9 +11,9 @@ from typing import Final
 
 from groups.wire.codecs.values import Fields
 from groups.wire.embedded import older_clients
-from groups.wire.embedded.consumer_protocol import SUBSCRIPTION
 from groups.wire.embedded.user_data import COOPERATIVE_STICKY, STICKY
 from groups.wire.errors import RecordError
+from groups.wire.generated.embedded import SUBSCRIPTION
 from groups.wire.inspection.inspecting import Inspection, inspect
 from groups.wire.inspection.kinds import kind_named
 from groups.wire.inspection.nodes import REST, Node, find

@@ -16,9 +16,9 @@ from groups.wire.codecs.schema import Message
 from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.embedded import streams_user_data
 from groups.wire.embedded.connect_protocol import CONNECT_ASSIGNMENT, WORKER_STATE
-from groups.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.embedded.user_data import COOPERATIVE_STICKY_USER_DATA, STICKY_USER_DATA
 from groups.wire.errors import UnknownVersionError
+from groups.wire.generated.embedded import ASSIGNMENT, SUBSCRIPTION
 from groups.wire.inspection.framing import FramedRecord, InspectedBatch, Segment
 from groups.wire.inspection.layouts import Layout, RecordKey, SelfVersioned, Unversioned, Versioned
 from groups.wire.inspection.requests import Request, Response

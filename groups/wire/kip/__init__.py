@@ -37,16 +37,3 @@ from groups.wire.kip.records import (
     decode_kip_record,
     encode_kip_record,
 )
-
-__all__ = [
-    "INSTALL_ASSIGNMENT",
-    "INVALID_ASSIGNMENT",
-    "KIP_APIS",
-    "KIP_RECORD_TYPES",
-    "PREPARE_ASSIGNMENT",
-    "KipApi",
-    "as_proposed",
-    "decode_kip_record",
-    "encode_kip_record",
-    "kip_error_name",
-]

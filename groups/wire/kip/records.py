@@ -11,19 +11,17 @@ from typing import Final
 
 from groups.wire.codecs.schema import Array, Field, FieldType, Message, Primitive, Struct, fields, rows
 from groups.wire.codecs.values import Fields, Value
-from groups.wire.coordinator_schema import (
+from groups.wire.coordinator_schema import RECORD_TYPES
+from groups.wire.generated.classic import GROUP_METADATA, LEGACY_OFFSET_COMMIT, OFFSET_COMMIT
+from groups.wire.generated.consumer import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
     CONSUMER_GROUP_METADATA,
     CONSUMER_GROUP_PARTITION_METADATA,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
-    GROUP_METADATA,
-    LEGACY_OFFSET_COMMIT,
-    OFFSET_COMMIT,
-    RECORD_TYPES,
-    RecordType,
 )
+from groups.wire.record_type import RecordType
 from groups.wire.records import KnownRecords, decode_record, encode_record
 
 INT8, INT16, INT32, INT64 = Primitive.INT8, Primitive.INT16, Primitive.INT32, Primitive.INT64

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 import google_crc32c
 
 from groups.wire.errors import BatchError, UnwritableBatchError
-from groups.wire.logs.compression import Allowance, Compression
+from groups.wire.logs.compression import Allowance
 from groups.wire.logs.record_batch import (
     CRC_END,
     HEADER,
@@ -29,33 +29,11 @@ from groups.wire.logs.record_batch import (
     LENGTH_END,
     MAGIC,
     MAGIC_AT,
-    Header,
-    Record,
     RecordBatch,
-    TimestampType,
     Unpack,
-    coordinator_batch,
     parse_batch,
     write_batch,
 )
-
-__all__ = [
-    "BatchError",
-    "BatchProblem",
-    "Compression",
-    "Header",
-    "ProblemKind",
-    "Record",
-    "RecordBatch",
-    "TimestampType",
-    "Walk",
-    "coordinator_batch",
-    "parse_batch",
-    "read_batches",
-    "read_placed_batches",
-    "write_batch",
-    "write_segment",
-]
 
 if TYPE_CHECKING:
     from mmap import mmap

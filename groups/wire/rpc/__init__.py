@@ -34,22 +34,3 @@ from groups.wire.rpc.headers import (
     response_header_version,
 )
 from groups.wire.rpc.preparing import prepare
-
-__all__ = [
-    "APIS",
-    "REQUEST_HEADER",
-    "RESPONSE_HEADER",
-    "Api",
-    "Direction",
-    "RequestFrame",
-    "api_message",
-    "decode_request",
-    "decode_response",
-    "encode_request",
-    "encode_response",
-    "error_name",
-    "prepare",
-    "request_frame",
-    "request_header_version",
-    "response_header_version",
-]

@@ -43,23 +43,3 @@ from simulations.proof.conformance.report import Report, report
 from simulations.proof.conformance.score import Score
 from simulations.proof.conformance.search import Judge
 from simulations.proof.conformance.splitting import GROUP_APIS, NotJudged, recordings
-
-__all__ = [
-    "GROUP_APIS",
-    "BadSetting",
-    "Difference",
-    "ImageChange",
-    "Judge",
-    "NotJudged",
-    "RecordedRequest",
-    "Recording",
-    "Report",
-    "Score",
-    "Written",
-    "bounds_of",
-    "image_of_names",
-    "images_of",
-    "recordings",
-    "report",
-    "settings_of",
-]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, permutations, product
 from typing import Final
 
-from groups.wire.coordinator_schema import (
+from groups.wire.generated.consumer import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_REGULAR_EXPRESSION,
 )

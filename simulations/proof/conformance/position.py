@@ -11,9 +11,11 @@ from itertools import accumulate, islice
 from typing import Final
 
 from groups.history.passes.units import units
-from groups.wire.coordinator_schema import CONSUMER_GROUP_REGULAR_EXPRESSION, GROUP_METADATA
-from groups.wire.embedded.consumer_protocol import SUBSCRIPTION, read_blob
+from groups.wire.embedded.consumer_protocol import read_blob
 from groups.wire.errors import RecordError
+from groups.wire.generated.classic import GROUP_METADATA
+from groups.wire.generated.consumer import CONSUMER_GROUP_REGULAR_EXPRESSION
+from groups.wire.generated.embedded import SUBSCRIPTION
 from simulations.proof.conformance.configs import group_settings
 from simulations.proof.conformance.recording import ImageChange, RecordedRequest, Recording, Written, loads_of
 from simulations.proof.conformance.requests import HEARTBEAT

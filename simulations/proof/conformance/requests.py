@@ -14,8 +14,9 @@ from simulations.proof.conformance.classic_requests import PARKED_APIS, ask_clas
 from simulations.proof.conformance.recording import Fields, RecordedRequest
 from simulations.proof.conformance.versions import of_version
 from simulations.protocol.coordinator.classic.parking import ParkedAnswer
-from simulations.protocol.coordinator.consumer.outcome import Outcome, Record, ResolveRegexes, TimerCommand
+from simulations.protocol.coordinator.consumer.outcome import Outcome, Record, ResolveRegexes
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import TimerCommand
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.from_bodies import (
     Sender,

@@ -8,11 +8,8 @@ from itertools import islice
 from typing import Final
 
 from groups.wire.codecs.values import Value
-from groups.wire.coordinator_schema import (
-    CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
-    GROUP_METADATA,
-    OFFSET_COMMIT,
-)
+from groups.wire.generated.classic import GROUP_METADATA, OFFSET_COMMIT
+from groups.wire.generated.consumer import CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA
 from simulations.proof.conformance.comparing import removed_in_order
 from simulations.proof.conformance.excuses import EARLIER_STATE
 from simulations.proof.conformance.position import CLOCK_SLACK_MS, Position

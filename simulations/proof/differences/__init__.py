@@ -18,5 +18,3 @@ from simulations.proof.differences.table import Difference, Seen
 
 DIFFERENCES: Final = (*JOINING, *COMPUTING, *MOVING, *LEAVING, *SUBSCRIBING, *READINGS)
 """In the order of the docs' tables."""
-
-__all__ = ["DIFFERENCES", "Case", "Difference", "Seen", "Step", "frames", "play"]

@@ -17,10 +17,11 @@ from groups.history.payloads.consumer import AssignmentBody, CommitAnswerTopic
 from groups.history.replay.fold import replay
 from groups.history.state.group import Semantics, State
 from simulations.protocol.assignors.client_side import Offer
-from simulations.protocol.coordinator.consumer.outcome import ASSIGNMENT, Outcome, Record, TimerStart
+from simulations.protocol.coordinator.consumer.outcome import Outcome, Record
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import ASSIGNMENT, TimerStart
 from simulations.protocol.messages.client_mode import PrepareAnswer, PrepareAssignment
 from simulations.protocol.messages.groups import (
     JOIN_EPOCH,

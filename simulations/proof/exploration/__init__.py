@@ -27,5 +27,3 @@ from simulations.proof.exploration.actions import Budgets
 from simulations.proof.exploration.findings import STATES_MAX, Report, Violated
 from simulations.proof.exploration.plan import NotExplorable, Plan
 from simulations.proof.exploration.search import AnyWorlds, explore
-
-__all__ = ["STATES_MAX", "AnyWorlds", "Budgets", "NotExplorable", "Plan", "Report", "Violated", "explore"]

@@ -11,7 +11,8 @@ from typing import Final
 from groups.history.entries import Kind
 from groups.history.state.group import State
 from simulations.protocol.client.consumer.requests import Request
-from simulations.protocol.coordinator.consumer.outcome import ASSIGNMENT, Outcome, TimerCancel
+from simulations.protocol.coordinator.consumer.outcome import Outcome
+from simulations.protocol.coordinator.timers import ASSIGNMENT, TimerCancel
 from simulations.protocol.messages.client_mode import InstallAnswer, PrepareAnswer
 from simulations.protocol.messages.groups import CommitAnswer, HeartbeatAnswer
 from simulations.protocol.messages.heartbeat import ClassicHeartbeatAnswer

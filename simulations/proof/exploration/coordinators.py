@@ -25,18 +25,13 @@ from simulations.protocol.client.consumer.requests import Request
 from simulations.protocol.coordinator.classic.group import Group
 from simulations.protocol.coordinator.classic.join_requests import GivenId
 from simulations.protocol.coordinator.consumer import regexes
-from simulations.protocol.coordinator.consumer.outcome import (
-    Outcome,
-    Record,
-    ResolveRegexes,
-    TimerCommand,
-    VolatileState,
-)
+from simulations.protocol.coordinator.consumer.outcome import Outcome, Record, ResolveRegexes, VolatileState
 from simulations.protocol.coordinator.consumer.subscriptions import all_names
 from simulations.protocol.coordinator.consumer.targets import timeline_order
 from simulations.protocol.coordinator.errors import IllegalState
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import TimerCommand
 from simulations.world.engine.initial_state import topics_note
 from simulations.world.engine.requests import APIS, handled
 

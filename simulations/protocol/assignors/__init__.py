@@ -40,18 +40,3 @@ ASSIGNORS: Final[Mapping[str, Mapping[str, Callable[[], Assignor]]]] = {
     },
 }
 """Protocol → name → makes a fresh one: an object belongs to one group."""
-
-__all__ = [
-    "ASSIGNORS",
-    "SERVER_ASSIGNORS",
-    "Assignment",
-    "Assignor",
-    "AssignorError",
-    "Explanation",
-    "GroupAssignment",
-    "GroupSpec",
-    "MemberSpec",
-    "Owned",
-    "Topic",
-    "all_subscribe_alike",
-]

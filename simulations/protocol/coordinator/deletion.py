@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from groups.history.state.group import Offset, Protocol
-from groups.wire.coordinator_schema import (
+from groups.wire.generated.consumer import (
     CONSUMER_GROUP_METADATA,
     CONSUMER_GROUP_PARTITION_METADATA,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,

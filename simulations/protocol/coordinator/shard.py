@@ -14,7 +14,8 @@ from typing import TypeVar
 from groups.history.replay.fold import replay_record
 from groups.history.state.group import Semantics, State, initial_state
 from groups.releases import EARLIER
-from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA, GROUP_METADATA
+from groups.wire.generated.classic import GROUP_METADATA
+from groups.wire.generated.consumer import CONSUMER_GROUP_MEMBER_METADATA
 from simulations.protocol.coordinator import deletion, describing, fetching, group_config, transactions
 from simulations.protocol.coordinator.batch_size import check_fits
 from simulations.protocol.coordinator.classic import describing as classic_describing
@@ -23,19 +24,17 @@ from simulations.protocol.coordinator.classic.parking import FollowUp, ParkedAns
 from simulations.protocol.coordinator.consumer import loading
 from simulations.protocol.coordinator.consumer.counts import CountsCache
 from simulations.protocol.coordinator.consumer.outcome import (
-    JOIN,
-    REBALANCE,
     Context,
     Outcome,
     Record,
     Resolution,
-    TimerStart,
     VolatileState,
 )
 from simulations.protocol.coordinator.group_config import GroupConfig
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.interface import COORDINATORS
 from simulations.protocol.coordinator.settings import Settings
+from simulations.protocol.coordinator.timers import JOIN, REBALANCE, TimerStart
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from groups.history.entries import RecordPayload
-from groups.wire.coordinator_schema import OFFSET_COMMIT
+from groups.wire.generated.classic import OFFSET_COMMIT
 from simulations.protocol.assignors.java_orders import TimelineOrder, int_hash, string_hash
 
 TRANSACTION_END: Final = -1

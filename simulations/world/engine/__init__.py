@@ -4,5 +4,3 @@ from __future__ import annotations
 
 from simulations.world.engine.checked_run import run
 from simulations.world.engine.simulation import RunTooLong
-
-__all__ = ["RunTooLong", "run"]

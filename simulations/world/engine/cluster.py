@@ -23,11 +23,11 @@ from simulations.world.engine.committed import CommittedLog
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.initial_state import topics_note
 from simulations.world.engine.log import COORDINATOR
-from simulations.world.engine.narration import Seen
 from simulations.world.engine.operation import RuntimeEnvironment
 from simulations.world.engine.partition_log import PartitionLog
 from simulations.world.engine.queue import Priority
 from simulations.world.engine.runtime import CoordinatorRuntime
+from simulations.world.engine.step_events import Seen
 from simulations.world.scenario import Scenario
 from simulations.world.scenario.brokers import BROKERS
 

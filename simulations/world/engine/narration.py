@@ -18,8 +18,6 @@ from simulations.world.engine.log import COORDINATOR, Log
 from simulations.world.engine.step_events import MOMENTS, PASSING, Seen, seen_in_entry
 from simulations.world.scenario import Event, NarratedStep
 
-__all__ = ["Narration", "Seen", "shown"]
-
 
 class Narration:
     """Called for every settled moment; writes a ``step`` note for each row that ends there."""

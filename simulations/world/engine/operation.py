@@ -10,9 +10,9 @@ from simulations.protocol.coordinator.consumer.outcome import Outcome, Record
 from simulations.world.engine.access import Access
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.log import Log
-from simulations.world.engine.narration import Seen
 from simulations.world.engine.queue import EventQueue
 from simulations.world.engine.requests import Answer
+from simulations.world.engine.step_events import Seen
 from simulations.world.engine.timers import Notice
 
 

@@ -15,24 +15,19 @@ from groups.history.state.group import Semantics
 from simulations.protocol.coordinator.batch_size import RecordTooLarge
 from simulations.protocol.coordinator.classic.join_requests import GivenId
 from simulations.protocol.coordinator.consumer import regexes
-from simulations.protocol.coordinator.consumer.outcome import (
-    ASSIGNMENT,
-    Outcome,
-    Resolution,
-    ResolveRegexes,
-    TimerStart,
-)
+from simulations.protocol.coordinator.consumer.outcome import Outcome, Resolution, ResolveRegexes
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import ASSIGNMENT, TimerStart
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import CommitAnswer, HeartbeatAnswer, OffsetCommit
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.log import COORDINATOR
-from simulations.world.engine.narration import Seen
 from simulations.world.engine.operation import Operation, RuntimeEnvironment
 from simulations.world.engine.partition_log import AppendedBatch, PartitionLog
 from simulations.world.engine.queue import Priority
 from simulations.world.engine.request_events import HEARTBEAT, is_fast_path, seen_in_request
 from simulations.world.engine.requests import APIS, Answer, Park, handled
+from simulations.world.engine.step_events import Seen
 from simulations.world.engine.timers import Notice, Timers
 from simulations.world.scenario import Event
 

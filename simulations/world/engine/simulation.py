@@ -16,10 +16,11 @@ from groups.releases import Release
 from simulations.protocol.assignors.java_orders import offsets_partition
 from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Consumer, Request
-from simulations.protocol.coordinator.consumer.outcome import SESSION, Outcome, Record, TimerStart
+from simulations.protocol.coordinator.consumer.outcome import Outcome, Record
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import SESSION, TimerStart
 from simulations.protocol.messages.groups import Partitions
 from simulations.world.engine.access import Access, acl_note
 from simulations.world.engine.actions import Acting
@@ -31,12 +32,13 @@ from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.initial_state import by_id, first_image, first_note, start_records
 from simulations.world.engine.log import COORDINATOR, Log
 from simulations.world.engine.messaging import Messaging
-from simulations.world.engine.narration import Narration, Seen
+from simulations.world.engine.narration import Narration
 from simulations.world.engine.network import Network, longest_ms
 from simulations.world.engine.process import Process
 from simulations.world.engine.queue import EventQueue, Priority
 from simulations.world.engine.raw_sending import ScriptedSender
 from simulations.world.engine.requests import Answer
+from simulations.world.engine.step_events import Seen
 from simulations.world.scenario import ENTRIES_MAX, Event, Scenario
 from simulations.world.scenario.environment import NetworkRates
 from simulations.world.scenario.values import ClassicStart

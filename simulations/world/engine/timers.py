@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from groups.history.entries import Kind
-from simulations.protocol.coordinator.consumer.outcome import TimerCancel, TimerCommand, TimerStart
+from simulations.protocol.coordinator.timers import TimerCancel, TimerCommand, TimerStart
 from simulations.world.engine.log import COORDINATOR, Log
 from simulations.world.engine.queue import EventQueue, Priority
 

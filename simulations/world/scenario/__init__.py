@@ -16,22 +16,3 @@ from simulations.world.scenario.values import (
     Start,
     StartMember,
 )
-
-__all__ = [
-    "ENTRIES_MAX",
-    "Action",
-    "Event",
-    "How",
-    "Member",
-    "NarratedStep",
-    "NetworkRates",
-    "NotServed",
-    "Scenario",
-    "ScenarioError",
-    "ScenarioTopic",
-    "Start",
-    "StartMember",
-    "Verb",
-    "load",
-    "with_release",
-]

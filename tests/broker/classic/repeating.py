@@ -16,9 +16,10 @@ from simulations.proof.conformance.classic_requests import CLASSIC_APIS, ask_cla
 from simulations.proof.conformance.comparing import aligned, differing
 from simulations.proof.conformance.recording import RecordedRequest
 from simulations.proof.conformance.requests import ask
-from simulations.protocol.coordinator.consumer.outcome import Outcome, TimerCancel, TimerCommand
+from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import TimerCancel, TimerCommand
 
 from .transcript import Fields, Restarted, Sent, Transcript
 

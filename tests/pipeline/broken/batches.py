@@ -11,8 +11,7 @@ import cramjam
 import google_crc32c
 
 from groups.wire.codecs.primitives import write_varlong
-from groups.wire.logs.batches import Compression
-from groups.wire.logs.compression import compress
+from groups.wire.logs.compression import Compression, compress
 from groups.wire.logs.record_batch import CRC_END, HEADER, LENGTH_END
 from groups.wire.records import encode_record
 from tests.pipeline.broken.case import ANYTHING, AT_MS, Case, Place, requests, three

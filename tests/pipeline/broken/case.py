@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from groups.wire.logs.batches import coordinator_batch, write_batch
+from groups.wire.logs.record_batch import coordinator_batch, write_batch
 from groups.wire.records import encode_record
 from tests.pipeline.segments import FOO, Group, Payload, Segment, hash_of
 from tests.pipeline.segments import record as record

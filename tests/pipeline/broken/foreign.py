@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from groups.wire.logs.batches import Compression
-from groups.wire.logs.compression import compress
+from groups.wire.logs.compression import Compression, compress
 from tests.pipeline.broken.batches import raw_batch, raw_record
 from tests.pipeline.broken.case import ANYTHING, AT_MS, Case, good_segment, pairs
 

@@ -24,8 +24,6 @@ from groups.history.verdict.headline.subjects import subjects
 from groups.history.verdict.text import Figures, Headline, Part, text_of
 from groups.history.words import counted
 
-__all__ = ["QUIET_WORDS_MOST", "WORDS_MOST", "Size", "Span", "headline"]
-
 SEVERITIES: Final = {
     Level.NEWS: None,
     Level.WARNING: "warning",

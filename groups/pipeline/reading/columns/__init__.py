@@ -19,14 +19,3 @@ whose word is the only one on it.
 from groups.pipeline.reading.columns.commit_fields import KeyMemory
 from groups.pipeline.reading.columns.stretches import STRETCH_BYTES, read_stretches
 from groups.pipeline.reading.columns.values import CommitKey, Commits, Damage, Other, Stretch
-
-__all__ = [
-    "STRETCH_BYTES",
-    "CommitKey",
-    "Commits",
-    "Damage",
-    "KeyMemory",
-    "Other",
-    "Stretch",
-    "read_stretches",
-]

@@ -20,8 +20,9 @@ from groups.wire.codecs.codec import codec
 from groups.wire.codecs.primitives import LONGEST_STRING
 from groups.wire.codecs.uuids import UUID_BYTES, uuid_to_base64
 from groups.wire.commit_payloads import NO_EXPIRATION, NO_LEADER_EPOCH, TOMBSTONE
-from groups.wire.coordinator_schema import OFFSET_COMMIT, RECORD_TYPES
+from groups.wire.coordinator_schema import RECORD_TYPES
 from groups.wire.errors import RecordError
+from groups.wire.generated.classic import OFFSET_COMMIT
 
 REMEMBERED_KEYS: Final = 65_536
 """Keys that are remembered from stretch to stretch, about 20 MB of them: a log repeats the few partitions that its

@@ -14,9 +14,9 @@ from groups.pipeline.reading.columns.commit_fields import KeyMemory, are_commits
 from groups.pipeline.reading.columns.framing import Records, frame
 from groups.pipeline.reading.columns.values import Commits, Damage, Other, Stretch
 from groups.pipeline.reading.columns.window import Int64, Window
-from groups.wire.logs.batches import BatchProblem, RecordBatch, Walk
+from groups.wire.logs.batches import BatchProblem, Walk
 from groups.wire.logs.compression import decompress
-from groups.wire.logs.record_batch import HEADER_BYTES
+from groups.wire.logs.record_batch import HEADER_BYTES, RecordBatch
 
 if TYPE_CHECKING:
     from groups.wire.logs.batches import Buffer

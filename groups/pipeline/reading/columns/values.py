@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groups.wire.logs.batches import BatchProblem, RecordBatch
+from groups.wire.logs.batches import BatchProblem
+from groups.wire.logs.record_batch import RecordBatch
 
 Int8 = NDArray[np.int8]
 Int32 = NDArray[np.int32]

@@ -13,7 +13,7 @@ from simulations.proof.exploration.actions import SLOTS_MAX, ActionKind, Step, p
 from simulations.proof.exploration.classic.coordinators import ClassicCoordinator
 from simulations.proof.exploration.consumer.world import TIMEOUTS
 from simulations.proof.exploration.coordinator_entries import Timer
-from simulations.protocol.coordinator.consumer.outcome import JOIN, SYNC
+from simulations.protocol.coordinator.timers import JOIN, SYNC
 
 OF_GROUP = SLOTS_MAX - 1
 """In the place of a process: the timer is the group's own."""

@@ -30,8 +30,8 @@ from simulations.proof.exploration.state_layout import (
 )
 from simulations.proof.exploration.world import Next, Offer, Worlds
 from simulations.protocol.client.consumer import Consumer
-from simulations.protocol.coordinator.consumer.outcome import COMPUTE, REBALANCE, SESSION, TimerStart
 from simulations.protocol.coordinator.shard import Shard
+from simulations.protocol.coordinator.timers import COMPUTE, REBALANCE, SESSION, TimerStart
 from simulations.world.engine.initial_state import by_id, start_records
 from simulations.world.scenario import Verb
 

@@ -6,5 +6,3 @@ from simulations.protocol.assignors.classic.cooperative_sticky import Cooperativ
 from simulations.protocol.assignors.classic.range import RangeAssignor
 from simulations.protocol.assignors.classic.roundrobin import RoundRobinAssignor
 from simulations.protocol.assignors.classic.sticky import StickyAssignor
-
-__all__ = ["CooperativeStickyAssignor", "RangeAssignor", "RoundRobinAssignor", "StickyAssignor"]

@@ -4,5 +4,3 @@ from __future__ import annotations
 
 from simulations.protocol.assignors.consumer.range import RangeAssignor
 from simulations.protocol.assignors.consumer.uniform import UniformAssignor
-
-__all__ = ["RangeAssignor", "UniformAssignor"]

@@ -5,5 +5,3 @@ from __future__ import annotations
 from simulations.protocol.client.classic.config import ClassicConfig
 from simulations.protocol.client.classic.consumer import ClassicConsumer
 from simulations.protocol.client.classic.releases import CLIENTS, RELEASES, Release
-
-__all__ = ["CLIENTS", "RELEASES", "ClassicConfig", "ClassicConsumer", "Release"]

@@ -8,8 +8,6 @@ from typing import TypedDict
 from groups.wire.codecs.java_strings import java_order
 from groups.wire.codecs.primitives import from_base64
 from groups.wire.embedded.consumer_protocol import (
-    ASSIGNMENT,
-    SUBSCRIPTION,
     as_the_client_writes,
     encode_assignment,
     encode_subscription,
@@ -21,6 +19,7 @@ from groups.wire.embedded.user_data import (
     encode_cooperative_sticky,
     encode_sticky,
 )
+from groups.wire.generated.embedded import ASSIGNMENT, SUBSCRIPTION
 from simulations.protocol.assignors.interface import MemberSpec, Owned
 from simulations.protocol.client.classic.state import Memory
 from simulations.protocol.messages.classic_fields import NO_GENERATION

@@ -21,23 +21,3 @@ from simulations.protocol.client.consumer.requests import (
     FindCoordinatorAnswer,
     Request,
 )
-
-__all__ = [
-    "Alarm",
-    "Answer",
-    "AskMetadata",
-    "Call",
-    "Callback",
-    "CloseOption",
-    "Consumer",
-    "ConsumerClient",
-    "ConsumerConfig",
-    "Effect",
-    "Failure",
-    "FindCoordinator",
-    "FindCoordinatorAnswer",
-    "Operation",
-    "Request",
-    "Returned",
-    "Send",
-]

@@ -23,16 +23,10 @@ from simulations.protocol.coordinator.classic.parking import (
     ParkedAnswer,
     ReplacementAppended,
 )
-from simulations.protocol.coordinator.consumer.outcome import (
-    JOIN,
-    SESSION,
-    SYNC,
-    Context,
-    Outcome,
-    TimerCancel,
-)
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome
 from simulations.protocol.coordinator.deletion import group_gone
 from simulations.protocol.coordinator.errors import AnotherProtocol
+from simulations.protocol.coordinator.timers import JOIN, SESSION, SYNC, TimerCancel
 from simulations.protocol.messages.classic_fields import NO_MEMBER_ID
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer

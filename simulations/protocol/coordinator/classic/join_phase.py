@@ -19,7 +19,7 @@ from simulations.protocol.coordinator.classic.group import (
 )
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.classic.subscribed import subscribed_topics
-from simulations.protocol.coordinator.consumer.outcome import JOIN, SESSION, SYNC
+from simulations.protocol.coordinator.timers import JOIN, SESSION, SYNC
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.join_group import JoinAnswer, JoinedMember
 from simulations.protocol.messages.sync_group import SyncAnswer

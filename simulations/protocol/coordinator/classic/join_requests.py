@@ -24,7 +24,8 @@ from simulations.protocol.coordinator.classic.group import (
 )
 from simulations.protocol.coordinator.classic.join_phase import joined, rebalance_or_complete
 from simulations.protocol.coordinator.classic.operation import Operation
-from simulations.protocol.coordinator.consumer.outcome import SESSION, Context
+from simulations.protocol.coordinator.consumer.outcome import Context
+from simulations.protocol.coordinator.timers import SESSION
 from simulations.protocol.messages.classic_fields import NO_MEMBER_ID
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.join_group import MEMBER_ID_REQUIRED_VERSION, JoinAnswer, JoinGroup

@@ -11,15 +11,8 @@ from typing import TypeVar
 
 from simulations.protocol.coordinator.classic.group import Group, Member
 from simulations.protocol.coordinator.classic.parking import FollowUp, ParkedAnswer
-from simulations.protocol.coordinator.consumer.outcome import (
-    SESSION,
-    Context,
-    Outcome,
-    Record,
-    TimerCancel,
-    TimerCommand,
-    TimerStart,
-)
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
+from simulations.protocol.coordinator.timers import SESSION, TimerCancel, TimerCommand, TimerStart
 from simulations.protocol.messages.join_group import JoinAnswer
 from simulations.protocol.messages.sync_group import SyncAnswer
 

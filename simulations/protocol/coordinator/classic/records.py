@@ -8,7 +8,7 @@ from typing import Final
 
 from groups.history.entries import RecordPayload
 from groups.history.payloads.records import GroupMetadataValue, MemberMetadata
-from groups.wire.coordinator_schema import GROUP_METADATA
+from groups.wire.generated.classic import GROUP_METADATA
 from simulations.protocol.coordinator.classic.group import Group
 
 VERSION: Final = 3

@@ -14,7 +14,7 @@ from simulations.protocol.coordinator.classic.join_phase import (
     rebalance_or_complete,
 )
 from simulations.protocol.coordinator.classic.operation import Operation
-from simulations.protocol.coordinator.consumer.outcome import SESSION
+from simulations.protocol.coordinator.timers import SESSION
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.heartbeat import ClassicHeartbeat
 from simulations.protocol.messages.join_group import JoinAnswer

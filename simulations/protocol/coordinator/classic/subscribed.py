@@ -5,8 +5,9 @@ Kafka: ``ClassicGroup.computeSubscribedTopics``. Only the first field of a subsc
 
 from __future__ import annotations
 
-from groups.wire.embedded.consumer_protocol import SUBSCRIPTION, read_blob
+from groups.wire.embedded.consumer_protocol import read_blob
 from groups.wire.errors import RecordError
+from groups.wire.generated.embedded import SUBSCRIPTION
 from simulations.protocol.coordinator.classic.group import Group
 
 

@@ -26,7 +26,7 @@ from simulations.protocol.coordinator.classic.join_phase import (
 )
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.classic.parking import AssignmentAppended
-from simulations.protocol.coordinator.consumer.outcome import SESSION, SYNC
+from simulations.protocol.coordinator.timers import SESSION, SYNC
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
 

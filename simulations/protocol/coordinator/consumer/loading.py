@@ -12,30 +12,26 @@ from groups.history.replay.record_types import CONSUMER_TYPES
 from groups.history.state.consumer import UNREVOKED_PARTITIONS, ConsumerMember
 from groups.history.state.epochs import LEAVE_GROUP_MEMBER_EPOCH
 from groups.history.state.group import Protocol, State
-from groups.wire.coordinator_schema import (
+from groups.wire.generated.classic import GROUP_METADATA, OFFSET_COMMIT
+from groups.wire.generated.consumer import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
     CONSUMER_GROUP_METADATA,
     CONSUMER_GROUP_REGULAR_EXPRESSION,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
-    GROUP_METADATA,
-    OFFSET_COMMIT,
 )
 from simulations.protocol.assignors.java_orders import LEAST_SLOTS, grown
 from simulations.protocol.coordinator.consumer.outcome import (
-    REBALANCE,
-    SESSION,
     TOPICS,
     Context,
     Outcome,
     Record,
     Refresh,
-    TimerCommand,
-    TimerStart,
     VolatileState,
 )
 from simulations.protocol.coordinator.consumer.targets import timeline_order
 from simulations.protocol.coordinator.errors import IllegalState
+from simulations.protocol.coordinator.timers import REBALANCE, SESSION, TimerCommand, TimerStart
 
 
 def loaded(context: Context) -> Outcome[None]:

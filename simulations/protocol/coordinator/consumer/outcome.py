@@ -17,36 +17,9 @@ from simulations.protocol.coordinator.consumer.counts import Counts, CountsCache
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.settings import MAX_INT, Settings
 from simulations.protocol.coordinator.timers import (
-    ASSIGNMENT,
-    COMPUTE,
-    JOIN,
-    REBALANCE,
-    SESSION,
-    SYNC,
-    TimerCancel,
     TimerCommand,
-    TimerStart,
 )
 from simulations.protocol.coordinator.transactions import Pending
-
-__all__ = [
-    "ASSIGNMENT",
-    "COMPUTE",
-    "JOIN",
-    "REBALANCE",
-    "SESSION",
-    "SYNC",
-    "Context",
-    "Outcome",
-    "Record",
-    "Refresh",
-    "Resolution",
-    "ResolveRegexes",
-    "TimerCancel",
-    "TimerCommand",
-    "TimerStart",
-    "VolatileState",
-]
 
 Record = RecordPayload
 

@@ -19,15 +19,14 @@ from groups.history.payloads.records import (
     TopicPartitions,
 )
 from groups.history.state.consumer import ConsumerMember
-from groups.wire.coordinator_schema import (
+from groups.wire.generated.classic import GROUP_METADATA, OFFSET_COMMIT
+from groups.wire.generated.consumer import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
     CONSUMER_GROUP_METADATA,
     CONSUMER_GROUP_REGULAR_EXPRESSION,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
-    GROUP_METADATA,
-    OFFSET_COMMIT,
 )
 from simulations.protocol.assignors.broker_order import in_memory_target
 from simulations.protocol.assignors.java_orders import utf16

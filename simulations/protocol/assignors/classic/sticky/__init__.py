@@ -16,5 +16,3 @@ from simulations.protocol.assignors.classic.sticky.assignor import (
     Plan,
     StickyAssignor,
 )
-
-__all__ = ["AbstractStickyAssignor", "Plan", "StickyAssignor"]

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from simulations.protocol.coordinator.consumer.proposal.coordinator import KipCoordinator
-
-__all__ = ["KipCoordinator"]

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from groups.history.state.consumer import NO_NOTE, AssignorNote, ConsumerMember
-from groups.wire.coordinator_schema import CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER
+from groups.wire.generated.consumer import CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER
 from simulations.protocol.assignors.client_side import (
     NO_ERROR,
     ClientAnswer,
@@ -33,14 +33,7 @@ from simulations.protocol.assignors.client_side import (
 )
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.choosing import Chosen
-from simulations.protocol.coordinator.consumer.outcome import (
-    COMPUTE,
-    Context,
-    Outcome,
-    Record,
-    TimerCommand,
-    TimerStart,
-)
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
 from simulations.protocol.coordinator.consumer.proposal.computing import (
     choice,
     compute,
@@ -53,6 +46,7 @@ from simulations.protocol.coordinator.consumer.proposal.validation import check_
 from simulations.protocol.coordinator.consumer.subscriptions import all_names, subscribed_ids
 from simulations.protocol.coordinator.consumer.targets import same_partitions
 from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.coordinator.timers import COMPUTE, TimerCommand, TimerStart
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,

@@ -9,12 +9,12 @@ from collections import Counter
 from dataclasses import replace
 
 from groups.history.state.consumer import NO_NOTE, ConsumerMember
-from groups.wire.coordinator_schema import CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER
+from groups.wire.generated.consumer import CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER
 from simulations.protocol.assignors import AssignorError
 from simulations.protocol.assignors.assignor_choice import Choice, Preference, choose
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.choosing import Chosen
-from simulations.protocol.coordinator.consumer.outcome import COMPUTE, Context, Outcome, TimerCancel
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome
 from simulations.protocol.coordinator.consumer.subscriptions import Members
 from simulations.protocol.coordinator.consumer.targets import (
     compute_target,
@@ -22,6 +22,7 @@ from simulations.protocol.coordinator.consumer.targets import (
     same_partitions,
 )
 from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.coordinator.timers import COMPUTE, TimerCancel
 from simulations.protocol.messages.client_mode import offer_of, offer_row
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Heartbeat

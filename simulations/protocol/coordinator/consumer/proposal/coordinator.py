@@ -30,14 +30,7 @@ from simulations.protocol.coordinator.classic.coordinator import ClassicCoordina
 from simulations.protocol.coordinator.classic.group import EMPTY
 from simulations.protocol.coordinator.classic.loading import classic_group
 from simulations.protocol.coordinator.consumer import commits, records
-from simulations.protocol.coordinator.consumer.outcome import (
-    ASSIGNMENT,
-    COMPUTE,
-    REBALANCE,
-    Context,
-    Outcome,
-    Resolution,
-)
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Resolution
 from simulations.protocol.coordinator.consumer.proposal import client_mode, disabling, metadata, migrating
 from simulations.protocol.coordinator.consumer.proposal.classic_assignors import check_reads_classic
 from simulations.protocol.coordinator.consumer.proposal.computing import check_supported, compute
@@ -47,6 +40,7 @@ from simulations.protocol.coordinator.consumer.proposal.metadata import seen
 from simulations.protocol.coordinator.consumer.proposal.validation import check_heartbeat
 from simulations.protocol.coordinator.consumer.static_members import check_member, replaced_member
 from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.coordinator.timers import ASSIGNMENT, COMPUTE, REBALANCE
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,

@@ -11,26 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from groups.wire.coordinator_schema import (
+from groups.wire.generated.consumer import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
 )
 from simulations.protocol.coordinator.consumer import records
-from simulations.protocol.coordinator.consumer.outcome import (
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
+from simulations.protocol.coordinator.consumer.targets import timeline_order
+from simulations.protocol.coordinator.deletion import group_gone
+from simulations.protocol.coordinator.timers import (
     ASSIGNMENT,
     COMPUTE,
     JOIN,
     REBALANCE,
     SESSION,
     SYNC,
-    Context,
-    Outcome,
-    Record,
     TimerCancel,
 )
-from simulations.protocol.coordinator.consumer.targets import timeline_order
-from simulations.protocol.coordinator.deletion import group_gone
 
 
 def lost(context: Context) -> Outcome[None]:

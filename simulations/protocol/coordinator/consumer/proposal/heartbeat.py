@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from groups.history.state.consumer import NO_NOTE, UNREVOKED_PARTITIONS, ConsumerMember
 from simulations.protocol.coordinator.consumer import records
-from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record, TimerCommand
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
 from simulations.protocol.coordinator.consumer.proposal.client_mode import asked, noted
 from simulations.protocol.coordinator.consumer.proposal.metadata import assignment_timer, bump, session_timer
 from simulations.protocol.coordinator.consumer.reconciliation import Reconciliation
@@ -22,6 +22,7 @@ from simulations.protocol.coordinator.consumer.subscriptions import (
     updated_member,
 )
 from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.coordinator.timers import TimerCommand
 from simulations.protocol.messages.client_mode import offer_row
 from simulations.protocol.messages.groups import JOIN_EPOCH, Heartbeat, HeartbeatAnswer, Partitions
 

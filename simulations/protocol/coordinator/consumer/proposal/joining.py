@@ -12,21 +12,13 @@ from typing import TypeVar
 from groups.history.payloads.records import ClassicMetadata
 from groups.history.state.consumer import NO_NOTE, AssignorNote, ConsumerMember
 from groups.history.state.epochs import with_member, without_member
-from groups.wire.coordinator_schema import (
+from groups.wire.generated.consumer import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
 )
 from simulations.protocol.coordinator.consumer import records
-from simulations.protocol.coordinator.consumer.outcome import (
-    COMPUTE,
-    REBALANCE,
-    SESSION,
-    Context,
-    Outcome,
-    Record,
-    TimerCancel,
-)
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
 from simulations.protocol.coordinator.consumer.proposal.client_mode import noted
 from simulations.protocol.coordinator.consumer.proposal.heartbeat import (
     answer_of,
@@ -37,6 +29,7 @@ from simulations.protocol.coordinator.consumer.proposal.heartbeat import (
 from simulations.protocol.coordinator.consumer.proposal.metadata import assignment_timer, bump, session_timer
 from simulations.protocol.coordinator.consumer.static_members import left_statically, replacement_of
 from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.coordinator.timers import COMPUTE, REBALANCE, SESSION, TimerCancel
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import STATIC_LEAVE_EPOCH, Heartbeat, HeartbeatAnswer
 

@@ -8,18 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from groups.history.payloads.records import TopicMetadata
-from groups.wire.coordinator_schema import CONSUMER_GROUP_PARTITION_METADATA
+from groups.wire.generated.consumer import CONSUMER_GROUP_PARTITION_METADATA
 from simulations.protocol.coordinator.consumer import records
-from simulations.protocol.coordinator.consumer.outcome import (
-    ASSIGNMENT,
-    SESSION,
-    Context,
-    Outcome,
-    Record,
-    TimerStart,
-)
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
 from simulations.protocol.coordinator.consumer.proposal.regexes import resolved
 from simulations.protocol.coordinator.consumer.subscriptions import Members, all_names
+from simulations.protocol.coordinator.timers import ASSIGNMENT, SESSION, TimerStart
 
 
 def seen(context: Context) -> Context:

@@ -19,28 +19,16 @@ from groups.history.payloads.records import ClassicMetadata
 from groups.history.replay.fold import replay_record
 from groups.history.state.consumer import ConsumerGroup, ConsumerMember
 from groups.history.state.epochs import with_member
-from groups.wire.coordinator_schema import CONSUMER_GROUP_MEMBER_METADATA
 from groups.wire.embedded.consumer_protocol import decode_subscription
 from groups.wire.errors import RecordError
+from groups.wire.generated.consumer import CONSUMER_GROUP_MEMBER_METADATA
 from simulations.protocol.coordinator.classic.group import STABLE, Group
 from simulations.protocol.coordinator.classic.join_requests import drawn
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.classic.parking import ClassicMemberAppended
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.counts import CountsCache
-from simulations.protocol.coordinator.consumer.outcome import (
-    ASSIGNMENT,
-    JOIN,
-    REBALANCE,
-    SESSION,
-    SYNC,
-    Context,
-    Outcome,
-    Record,
-    TimerCancel,
-    TimerCommand,
-    TimerStart,
-)
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
 from simulations.protocol.coordinator.consumer.proposal import joining
 from simulations.protocol.coordinator.consumer.proposal.classic_assignors import (
     check_reads,
@@ -61,6 +49,16 @@ from simulations.protocol.coordinator.consumer.released import classic_members a
 from simulations.protocol.coordinator.consumer.released import downgrading, upgrading
 from simulations.protocol.coordinator.consumer.subscriptions import subscribed_ids
 from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.coordinator.timers import (
+    ASSIGNMENT,
+    JOIN,
+    REBALANCE,
+    SESSION,
+    SYNC,
+    TimerCancel,
+    TimerCommand,
+    TimerStart,
+)
 from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE, NO_MEMBER_ID
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Heartbeat, HeartbeatAnswer

@@ -8,5 +8,3 @@ of the classic protocol in it, and ``fast_path`` a heartbeat that changes nothin
 from __future__ import annotations
 
 from simulations.protocol.coordinator.consumer.released.coordinator import KafkaCoordinator
-
-__all__ = ["KafkaCoordinator"]

@@ -12,19 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from groups.history.state.consumer import STABLE, UNREVOKED_PARTITIONS, ConsumerMember
-from groups.wire.coordinator_schema import CONSUMER_GROUP_PARTITION_METADATA
+from groups.wire.generated.consumer import CONSUMER_GROUP_PARTITION_METADATA
 from simulations.protocol.assignors import AssignorError
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.expressions import update_expressions
 from simulations.protocol.coordinator.consumer.outcome import (
-    REBALANCE,
     Context,
     Record,
     Refresh,
     ResolveRegexes,
-    TimerCancel,
-    TimerCommand,
-    TimerStart,
     VolatileState,
 )
 from simulations.protocol.coordinator.consumer.reconciliation import Reconciliation
@@ -43,6 +39,7 @@ from simulations.protocol.coordinator.consumer.targets import (
     same_partitions,
 )
 from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.coordinator.timers import REBALANCE, TimerCancel, TimerCommand, TimerStart
 from simulations.protocol.messages.groups import Heartbeat, Partitions
 
 

@@ -22,22 +22,14 @@ from groups.wire.errors import RecordError
 from simulations.protocol.coordinator.classic.join_requests import drawn
 from simulations.protocol.coordinator.classic.parking import ClassicMemberAppended, ParkedAnswer
 from simulations.protocol.coordinator.consumer.java_maps import in_memory
-from simulations.protocol.coordinator.consumer.outcome import (
-    JOIN,
-    SESSION,
-    SYNC,
-    Context,
-    Outcome,
-    TimerCancel,
-    TimerCommand,
-    TimerStart,
-)
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome
 from simulations.protocol.coordinator.consumer.released import downgrading
 from simulations.protocol.coordinator.consumer.released.advancing import NotAdvanced, advance
 from simulations.protocol.coordinator.consumer.released.leaving import remove
 from simulations.protocol.coordinator.consumer.static_members import is_full_for, replacement_of
 from simulations.protocol.coordinator.consumer.subscriptions import updated_member
 from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.coordinator.timers import JOIN, SESSION, SYNC, TimerCancel, TimerCommand, TimerStart
 from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE, NO_MEMBER_ID
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import JOIN_EPOCH, Heartbeat

@@ -10,16 +10,7 @@ from dataclasses import replace
 from simulations.protocol.coordinator.classic.coordinator import ClassicCoordinator
 from simulations.protocol.coordinator.classic.loading import classic_group
 from simulations.protocol.coordinator.consumer import commits, expressions, loading
-from simulations.protocol.coordinator.consumer.outcome import (
-    JOIN,
-    REBALANCE,
-    SESSION,
-    SYNC,
-    Context,
-    Outcome,
-    Refresh,
-    Resolution,
-)
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Refresh, Resolution
 from simulations.protocol.coordinator.consumer.released import classic_members
 from simulations.protocol.coordinator.consumer.released.fast_path import steady
 from simulations.protocol.coordinator.consumer.released.heartbeat import answer_heartbeat, refused
@@ -27,6 +18,7 @@ from simulations.protocol.coordinator.consumer.released.leaving import leave, re
 from simulations.protocol.coordinator.consumer.subscriptions import subscribed_names
 from simulations.protocol.coordinator.consumer.validation import check_request
 from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.coordinator.timers import JOIN, REBALANCE, SESSION, SYNC
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,

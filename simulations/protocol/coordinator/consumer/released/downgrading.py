@@ -14,18 +14,18 @@ from dataclasses import replace
 
 from groups.history.state.consumer import NO_NOTE, AssignorNote, ConsumerMember
 from groups.history.state.group import Semantics
-from groups.wire.coordinator_schema import (
+from groups.wire.embedded.consumer_protocol import (
+    NEWEST_VERSION,
+    decode_subscription,
+    encode_assignment,
+)
+from groups.wire.generated.consumer import (
     CONSUMER_GROUP_CURRENT_MEMBER_ASSIGNMENT,
     CONSUMER_GROUP_MEMBER_METADATA,
     CONSUMER_GROUP_METADATA,
     CONSUMER_GROUP_PARTITION_METADATA,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_MEMBER,
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
-)
-from groups.wire.embedded.consumer_protocol import (
-    NEWEST_VERSION,
-    decode_subscription,
-    encode_assignment,
 )
 from simulations.protocol.assignors.broker_order import in_memory_target
 from simulations.protocol.assignors.java_orders import TimelineOrder, string_hash

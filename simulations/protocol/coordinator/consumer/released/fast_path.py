@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from groups.history.state.consumer import STABLE
 from simulations.protocol.coordinator.consumer.expressions import resolution_is_due
-from simulations.protocol.coordinator.consumer.outcome import SESSION, Context, Outcome, TimerStart
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome
 from simulations.protocol.coordinator.consumer.subscriptions import assignor_changes
 from simulations.protocol.coordinator.consumer.validation import is_blank
+from simulations.protocol.coordinator.timers import SESSION, TimerStart
 from simulations.protocol.messages.groups import Heartbeat, HeartbeatAnswer
 
 

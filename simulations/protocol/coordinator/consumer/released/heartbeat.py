@@ -18,14 +18,7 @@ from groups.history.state.group import Protocol
 from simulations.protocol.coordinator.classic.loading import classic_group
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.java_maps import in_memory
-from simulations.protocol.coordinator.consumer.outcome import (
-    SESSION,
-    Context,
-    Outcome,
-    Record,
-    TimerCommand,
-    TimerStart,
-)
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
 from simulations.protocol.coordinator.consumer.released import upgrading
 from simulations.protocol.coordinator.consumer.released.advancing import NotAdvanced, advance, rebalance_timer
 from simulations.protocol.coordinator.consumer.released.leaving import not_consumer
@@ -37,6 +30,7 @@ from simulations.protocol.coordinator.consumer.static_members import (
 )
 from simulations.protocol.coordinator.consumer.subscriptions import updated_member
 from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.coordinator.timers import SESSION, TimerCommand, TimerStart
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import JOIN_EPOCH, Heartbeat, HeartbeatAnswer, Partitions
 

@@ -13,18 +13,11 @@ from typing import TypeVar
 
 from groups.history.state.consumer import ConsumerMember
 from simulations.protocol.coordinator.consumer import records
-from simulations.protocol.coordinator.consumer.outcome import (
-    JOIN,
-    REBALANCE,
-    SESSION,
-    SYNC,
-    Context,
-    Outcome,
-    TimerCancel,
-)
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome
 from simulations.protocol.coordinator.consumer.released import downgrading
 from simulations.protocol.coordinator.consumer.static_members import check_member, left_statically
 from simulations.protocol.coordinator.errors import RequestRefused
+from simulations.protocol.coordinator.timers import JOIN, REBALANCE, SESSION, SYNC, TimerCancel
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import STATIC_LEAVE_EPOCH, Heartbeat, HeartbeatAnswer
 

@@ -32,16 +32,10 @@ from simulations.protocol.coordinator.classic.loading import classic_group
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.counts import CountsCache
-from simulations.protocol.coordinator.consumer.outcome import (
-    SESSION,
-    Context,
-    Outcome,
-    Record,
-    Refresh,
-    TimerStart,
-)
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record, Refresh
 from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.coordinator.image import Image
+from simulations.protocol.coordinator.timers import SESSION, TimerStart
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Heartbeat, HeartbeatAnswer
 from simulations.protocol.messages.join_group import JoinAnswer
