@@ -168,7 +168,7 @@ def test_every_package_says_in_its_docstring_what_it_is_for() -> None:
 
 def _is_exempt(path: Path) -> bool:
     """Files whose name says it all, by Django's convention."""
-    return "migrations" in path.parts or path.name in {"urls.py", "apps.py"}
+    return "migrations" in path.parts or path.name == "apps.py"
 
 
 def test_a_table_of_a_rooms_modules_names_those_that_are_there() -> None:
