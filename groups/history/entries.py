@@ -41,7 +41,7 @@ The JSON form is the stable contract (``simulate --format entries``, ``timeline 
   person gave them; with ``"source": "cluster"`` a live group's own, by their names without ``group.``), ``{"note": "transaction", "producer": 4001, "from_ms", "from_offset", "partition", "partitions": {"in": [0]}, "committed": [70]}`` (commits that are in no force
   as their transaction is open: at the end of an imported log; in a live group's, for ten seconds by then), ``{"note": "aborted", "producer", "from_ms", "of", "partitions", "committed"}`` (commits of one request that
   were aborted with their transaction, one of ``of`` such requests; null in a live group's), ``{"note": "transaction_ended", "producer", "committed": true}`` (a simulated run's transaction,
-  or one of a live group that was noted as open, is over from here on; null: its marker was not seen), ``{"note": "log_line", "says": "…"}`` (what a line of a log states beyond what happened to the group), ``{"note": "coordinator", "leader_epoch": 4}`` (another broker leads the group's partition from here on), ``{"note": "step", "step": 3, "says": "…"}`` (a row of a proposal's table ends here).
+  or one of a live group that was noted as open, is over from here on; null: its marker was not seen), ``{"note": "log_line", "says": "…"}`` (what a line of a log states beyond what happened to the group), ``{"note": "assignor_call", "says": "…"}`` (a client's own assignor was called, where a run writes that down), ``{"note": "coordinator", "leader_epoch": 4}`` (another broker leads the group's partition from here on), ``{"note": "step", "step": 3, "says": "…"}`` (a row of a proposal's table ends here).
 """
 
 from __future__ import annotations

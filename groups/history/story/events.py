@@ -306,7 +306,7 @@ def _note_sentence(step: Step, entry: Entry, cast: DisplayNames) -> Sentence | N
         return Sentence("note", entry.actor, f"{cast.name(entry.actor)} {does}")
     if note == "acl" and (member := text(entry.payload.get("member"))) is not None:
         return _right_sentence(entry.payload, cast.name(member))
-    if note == "log_line":
+    if note in ("log_line", "assignor_call"):
         return Sentence("note", entry.actor, str(entry.payload.get("says")))
     if note == "not_written":
         return Sentence("note", COORDINATOR, f"Nothing is written: {entry.payload.get('says')}")

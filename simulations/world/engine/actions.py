@@ -261,6 +261,12 @@ class Acting:
         """A process for the member; from its second life on its id shows which life it is."""
         world = self._world
         member, member_id = self.members[name], self._next_id(name)
+
+        def note(assignor: str, method: str, outcome: str) -> None:
+            payload = {"note": "assignor_call", "says": f"{assignor}.{method}: {outcome}"}
+            world.log.write(Kind.NOTE, process.member_id, world.queue.now_ms, payload)
+
+        notes_call = note if member.assignor_calls else None
         if member.classic is not None:
             config_of_classic = replace(
                 classic_config_of(
@@ -271,6 +277,7 @@ class Acting:
                 ),
                 is_denied=lambda topic: not world.access.may(name, Operation.DESCRIBE, topic),
                 positions=lambda owned, now_ms: self._offsets(process, owned, None),
+                notes_call=notes_call,
                 seed=world.seed,
             )
             process = Process(
@@ -288,6 +295,7 @@ class Acting:
             auto_commit_interval_ms=member.auto_commit_interval_ms,
             fetches_offsets=member.fetch_offsets,
             positions=lambda owned, now_ms: self._offsets(process, owned, None),
+            notes_call=notes_call,
             seed=world.seed,
         )
         consumer = consumer_of(config, member, world.semantics)

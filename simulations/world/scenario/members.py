@@ -37,6 +37,7 @@ COMMON_KEYS: Final = (
     "restart_after_ms",
     "auto_commit",
     "auto_commit_interval_ms",
+    "assignor_calls",
     "streams",
 )
 MEMBER_KEYS: Final = (*COMMON_KEYS, "assignor", "assignors", "client", "fetch_offsets")
@@ -93,6 +94,7 @@ def _member(
         assignor=keys.read("assignor", _read_assignor, None),
         client=keys.read("client", partial(_read_client, is_classic=is_classic), ConsumerClient.JAVA_4_3),
         fetch_offsets=keys.yes("fetch_offsets"),
+        assignor_calls=keys.yes("assignor_calls"),
         rebalance_timeout_ms=keys.integer("rebalance_timeout_ms", 1, MILLISECONDS_MAX, 300_000),
         callback_ms=keys.integer("callback_ms", 0, MILLISECONDS_MAX, 20),
         restart_after_ms=keys.integer("restart_after_ms", 1, MILLISECONDS_MAX, None),

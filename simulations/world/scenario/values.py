@@ -84,6 +84,8 @@ class Member:
     """What it is as a consumer of the consumer protocol; the release of one of the classic protocol is in ``classic``."""
     fetch_offsets: bool = False
     """Whether a consumer of the consumer protocol asks for the committed offsets of what it is given, by OffsetFetch."""
+    assignor_calls: bool = False
+    """Whether each call of the client's own assignors is an entry."""
 
     def expression(self, regex: str | None) -> str | None:
         """As its client sends it: librdkafka puts it in parentheses."""

@@ -412,7 +412,7 @@ function sentence(entry, who, name) {
           .map(([setting, value]) => `${setting} ${value}`)
           .join(', ')}.`,
       ];
-    return [`${payload.note}: ${payload.reason ?? payload.says ?? ''}`];
+    return [`${payload.note}: ${payload.reason ?? payload.says ?? payload.exception ?? ''}`];
   }
   return [JSON.stringify(payload)];
 }

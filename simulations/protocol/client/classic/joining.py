@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from groups.history.words import counted
 from simulations.protocol.assignors.interface import Assignor
 from simulations.protocol.client.classic import committing, embedding, leading
 from simulations.protocol.client.classic.config import AFTER_ERROR_MS
@@ -34,6 +35,7 @@ from simulations.protocol.client.consumer.effects import (
     Planned,
     Returned,
     Send,
+    in_words,
     minus,
 )
 from simulations.protocol.client.expressions import matched
@@ -161,6 +163,10 @@ def _send_join(m: Memory, effects: list[Effect]) -> None:
     m.state = JoinState.PREPARING_REBALANCE
     m.beats = False
     m.joined_names = frozenset(m.names)
+    if config.notes_call is not None:
+        method = "subscriptionUserData" if config.release.cooperative else "subscription"
+        for name in config.assignors:
+            config.notes_call(name, method, counted(len(embedding.user_data(m, name) or b""), "byte"))
     m.in_flight = JoinGroup(
         group_id=config.group_id,
         session_timeout_ms=config.session_timeout_ms,
@@ -215,6 +221,10 @@ def _send_sync(
     if answer.leader == m.member_id:
         try:
             assignments, withheld = leading.assign(m, answer, assignors)
+            if config.notes_call is not None and not answer.skip_assignment:
+                given = in_words(embedding.assigned(data) for _, data in assignments)
+                outcome = f"{given} for {counted(len(assignments), 'member')}"
+                config.notes_call(answer.protocol_name or "", "assign", outcome)
         except leading.AssignmentFailed as failed:
             m.ask_to_rejoin(f"rebalance failed due to {failed.exception}")
             throw(m, failed.exception, now_ms, effects)
@@ -342,6 +352,9 @@ def take(m: Memory, now_ms: int) -> None:
         m.rejoins = False
         m.ask_to_rejoin(NEED_TO_REVOKE)
     m.remembered, m.remembered_generation = m.to_take, m.generation
+    if m.config.notes_call is not None:
+        given = f"{in_words([m.to_take])}, generation {m.generation}"
+        m.config.notes_call(m.protocol_name or "", "onAssignment", given)
     m.auto_commit_ms = now_ms + m.config.auto_commit_interval_ms
     if not _knows(m, m.to_take):
         # A consumer that is to fetch from a partition whose leader it does not know asks for metadata (``AbstractFetch``).

@@ -24,6 +24,7 @@ from collections.abc import Callable, Hashable
 from enum import StrEnum
 from typing import Final
 
+from groups.history.words import counted
 from simulations.protocol.assignors.client_side import (
     ASSIGNMENT_ERROR,
     ClientAnswer,
@@ -33,6 +34,7 @@ from simulations.protocol.assignors.client_side import (
     Offer,
     unchanged,
 )
+from simulations.protocol.client.consumer.effects import in_words
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
@@ -64,10 +66,17 @@ class AssigningStep(StrEnum):
 class Assigning:
     """``assignors`` in the order of preference. They are shared by copies: an assignor keeps nothing of a run."""
 
-    def __init__(self, group_id: str, member_id: str, assignors: tuple[ClientAssignor, ...]) -> None:
+    def __init__(
+        self,
+        group_id: str,
+        member_id: str,
+        assignors: tuple[ClientAssignor, ...],
+        notes_call: Callable[[str, str, str], None] | None = None,
+    ) -> None:
         self.group_id = group_id
         self.member_id = member_id
         self.assignors = assignors
+        self._notes_call = notes_call
         self.step = AssigningStep.IDLE
         self._epoch = 0
         self._assigned_epoch = 0
@@ -104,10 +113,16 @@ class Assigning:
         if assignor is None or answer.group is None:
             self.abandon()
             return []
-        self.step, self._computed = (
-            AssigningStep.INSTALLING,
-            (answer.group.epoch, _computed(assignor, answer.group)),
-        )
+        computed = _computed(assignor, answer.group)
+        self.step, self._computed = AssigningStep.INSTALLING, (answer.group.epoch, computed)
+        if self._notes_call is not None:
+            given = in_words(each.partitions for each in computed.members.values())
+            outcome = (
+                f"error {computed.error}"
+                if computed.error
+                else f"{given} for {counted(len(computed.members), 'member')}"
+            )
+            self._notes_call(assignor.name, "assign", outcome)
         return self._ask()
 
     def installed(self, answer: InstallAnswer) -> list[Computing]:
@@ -183,6 +198,9 @@ class Assigning:
         member_answer = MemberAnswer(partitions=whole, metadata=metadata_of(answer.note))
         for assignor in self.assignors:
             assignor.on_assignment(member_answer, answer.note.error, answer.member_epoch)
+            if self._notes_call is not None:
+                given = f"{in_words([whole])}, epoch {answer.member_epoch}"
+                self._notes_call(assignor.name, "onAssignment", given)
 
 
 def _computed(assignor: ClientAssignor, group: ClientGroup) -> ClientAnswer:

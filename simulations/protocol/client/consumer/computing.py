@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 
+from groups.history.words import counted
 from simulations.protocol.assignors.client_side import ClientAssignor, Offer
 from simulations.protocol.client.consumer.assigning import Assigning, Computing
 from simulations.protocol.client.consumer.canonical import later
@@ -32,7 +33,7 @@ class ComputingConsumer(Consumer):
 
     def __init__(self, config: ConsumerConfig, assignors: tuple[ClientAssignor, ...]) -> None:
         super().__init__(config)
-        self._assigning = Assigning(config.group_id, config.member_id, assignors)
+        self._assigning = Assigning(config.group_id, config.member_id, assignors, config.notes_call)
         self._sent_offers: tuple[Offer, ...] | None = None
         self._asked: Computing | None = None
         self._expires_ms = 0
@@ -114,6 +115,9 @@ class ComputingConsumer(Consumer):
         if request.member_epoch < 0 or not (whole or offers != self._sent_offers):
             return effect
         self._sent_offers = offers
+        if self.config.notes_call is not None:
+            for offer in offers:
+                self.config.notes_call(offer.name, "metadata", counted(len(offer.metadata.data), "byte"))
         sent = replace(request, client_assignors=offers)
         if self._m.in_flight is request:
             self._m.in_flight = sent

@@ -43,6 +43,7 @@ class ClientConfig:
     """What consumers of both protocols have. ``rebalance_timeout_ms`` is ``max.poll.interval.ms``; ``callback_ms`` is how long each callback takes.
 
     ``positions`` is asked before each automatic commit; without it nothing has been consumed.
+    ``notes_call`` is handed the name, the method and the outcome of each call of the client's assignors.
     ``jitter(n)`` is the n-th draw of this consumer, in [0, 1); ``None`` takes it from the member id and ``seed``.
     """
 
@@ -57,6 +58,7 @@ class ClientConfig:
     auto_commit: bool = False
     auto_commit_interval_ms: int = 5_000
     positions: Positions | None = None
+    notes_call: Callable[[str, str, str], None] | None = None
     request_timeout_ms: int = 30_000
     retry_back_off_ms: int = 100
     retry_back_off_max_ms: int = 1_000

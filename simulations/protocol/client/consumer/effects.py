@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from groups.history.words import counted
 from simulations.protocol.client.consumer.errors import JAVA_EXCEPTIONS
 from simulations.protocol.client.consumer.requests import Request
 from simulations.protocol.messages.groups import Partitions
@@ -79,6 +80,11 @@ class Planned:
 
 
 Effect = Planned | Send | Call | Alarm | Returned | AskMetadata
+
+
+def in_words(parts: Iterable[Mapping[str, Sequence[int]]]) -> str:
+    """How many partitions all of these are."""
+    return counted(sum(len(numbers) for each in parts for numbers in each.values()), "partition")
 
 
 def minus(left: Partitions, right: Partitions) -> dict[str, tuple[int, ...]]:
