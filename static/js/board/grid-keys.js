@@ -26,10 +26,7 @@ export function place(lengths, [row, column], key) {
   return [to, Math.min(Math.max(column + right, 0), lengths[to] - 1)];
 }
 
-/**
- * @param {HTMLElement} root that holds the grid
- * @param {(lane: string) => void} onLane a member's lane was picked
- */
+/** @param {HTMLElement} root that holds the grid @param {(lane: string) => void} onLane a member's lane was picked */
 export function walk(root, onLane) {
   root.addEventListener('keydown', (event) => {
     const target = /** @type {any} */ (event.target);

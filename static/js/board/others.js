@@ -16,10 +16,7 @@ import { foldText } from './heads.js';
 import { POOL, REST } from './lanes.js';
 import { shortName } from './notes.js';
 
-/**
- * @param {Scene} scene
- * @param {Drawn & {lanes: import('./lanes.js').Lanes, seats: ReadonlySet<string>}} drawn
- */
+/** @param {Scene} scene @param {Drawn & {lanes: import('./lanes.js').Lanes, seats: ReadonlySet<string>}} drawn */
 export function heaps({ frame, free, unread }, { lanes, columns, seats, cast, labels }) {
   const held = [...seats].map((member) => ({
     lane: cast.lane(member),

@@ -1,6 +1,4 @@
-/**
- * Questions about what was pasted, and the line next to it with how it was read or what is wrong with it.
- */
+/** Questions about what was pasted, and the line next to it with how it was read or what is wrong with it. */
 
 import { submit } from '../shared/api.js';
 import { messageOf } from '../shared/errors.js';

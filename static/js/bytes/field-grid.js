@@ -68,10 +68,7 @@ export class FieldGrid {
     root.addEventListener('keydown', (event) => this.#keyed(event));
   }
 
-  /**
-   * @param {FieldTree} tree
-   * @param {{open: Set<string>, selected: string | null, edited?: Set<string>}} how
-   */
+  /** @param {FieldTree} tree @param {{open: Set<string>, selected: string | null, edited?: Set<string>}} how */
   load(tree, { open, selected, edited = new Set() }) {
     this.tree = tree;
     this.open = open;

@@ -1,6 +1,4 @@
-/**
- * The grid of bytes: offsets, hex, ASCII. Only the rows in sight exist; lighting up sets classes of those that do.
- */
+/** The grid of bytes: offsets, hex, ASCII. Only the rows in sight exist; lighting up sets classes of those that do. */
 
 import { h, hit } from '../shared/dom.js';
 import { onTextSize, rem, textSize } from '../shared/text-size.js';

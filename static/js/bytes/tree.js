@@ -16,11 +16,7 @@ const ELEMENT_LARGE = 8;
 
 /** A field and its place in the tree. */
 export class Place {
-  /**
-   * @param {FieldNode} node
-   * @param {Place | null} parent
-   * @param {number} index among its siblings
-   */
+  /** @param {FieldNode} node @param {Place | null} parent @param {number} index among its siblings */
   constructor(node, parent, index) {
     /** @type {FieldNode} */
     this.node = node;

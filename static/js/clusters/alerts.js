@@ -75,11 +75,7 @@ function destinationOf(fields) {
   return { webhook, form, ...(form === 'pagerduty' ? { key: (fields.key ?? '').trim() } : {}) };
 }
 
-/**
- * The body of a new rule, from a form's fields.
- *
- * @param {{[name: string]: string}} fields
- */
+/** The body of a new rule, from a form's fields. @param {{[name: string]: string}} fields */
 export function ruleOf(fields) {
   const kind = fields.kind ?? '';
   const numbers = Object.entries(FIELDS[kind] ?? {}).map(([name, first]) => {

@@ -4,7 +4,7 @@
  * @typedef {{cost?: import('./compare.js').Cost, meta: any, labels: import('../frame/labels.js').Labels, cast: import('../frame/cast.js').Cast, begin_ms: number}} Run
  */
 
-import { part, s } from '../shared/dom.js';
+import { part, rect, s } from '../shared/dom.js';
 import { duration } from '../frame/words.js';
 
 const ROW = 15;
@@ -48,11 +48,7 @@ export function tracks(runs, { from_ms, to_ms }) {
       for (const stretch of run.cost?.stretches ?? []) {
         if (stretch.key !== key) continue;
         const from = x(stretch.from_ms - run.begin_ms);
-        const bar = s('rect', {
-          x: from,
-          y: y + 1,
-          width: Math.max(1, x(stretch.to_ms - run.begin_ms) - from),
-          height: ROW - 4,
+        const bar = rect([from, y + 1, Math.max(1, x(stretch.to_ms - run.begin_ms) - from), ROW - 4], {
           class: stretch.member === null ? 'unread' : 'read',
           'data-hue': stretch.member === null ? null : run.cast.lane(stretch.member).hue,
         });

@@ -5,7 +5,7 @@
  * @import {Lag, Unit} from './lag-words.js'
  */
 
-import { h, s, text } from '../shared/dom.js';
+import { h, rect, s, text, upright } from '../shared/dom.js';
 import { CLOCK_FROM_MS } from '../shared/times.js';
 import { when } from '../frame/words.js';
 import { runsOf } from './lag-words.js';
@@ -56,34 +56,20 @@ export function lagDrawing({ lag, unit, wide, span, hueOf }) {
     { viewBox: `0 0 ${wide} ${HIGH}`, width: wide, height: HIGH, 'aria-hidden': 'true' },
     ...runsOf(total[unit], false).map(([from, to]) => {
       const [begin, end] = [x(times[Math.max(0, from - 1)]), x(times[Math.min(times.length - 1, to + 1)])];
-      return s(
-        'rect',
-        {
-          x: begin,
-          y: TOP,
-          width: Math.max(2, end - begin),
-          height: HIGH - TOP - BOTTOM,
-          fill: 'var(--warn-bg)',
-          stroke: 'var(--warn-line)',
-          'stroke-dasharray': '2 3',
-        },
+      return rect(
+        [begin, TOP, Math.max(2, end - begin), HIGH - TOP - BOTTOM],
+        { fill: 'var(--warn-bg)', stroke: 'var(--warn-line)', 'stroke-dasharray': '2 3' },
         s('title', 'lag not known'),
       );
     }),
     ...rebalances.flatMap((one) => {
       const [begin, settled] = [x(one.since_ms), x(Math.max(one.settled_ms, one.at_ms))];
       return [
-        s('rect', {
-          x: begin,
-          y: TOP,
-          width: Math.max(0, settled - begin),
-          height: HIGH - TOP - BOTTOM,
-          fill: 'var(--bad-bg)',
-        }),
+        rect([begin, TOP, Math.max(0, settled - begin), HIGH - TOP - BOTTOM], { fill: 'var(--bad-bg)' }),
         one.caught_up_ms !== null && one.caught_up_ms > one.settled_ms
-          ? s(
-              'rect',
-              { x: settled, y: TOP, width: x(one.caught_up_ms) - settled, height: 3, fill: 'var(--warn-arc)' },
+          ? rect(
+              [settled, TOP, x(one.caught_up_ms) - settled, 3],
+              { fill: 'var(--warn-arc)' },
               s('title', 'catching up'),
             )
           : null,
@@ -140,14 +126,7 @@ export function lagDrawing({ lag, unit, wide, span, hueOf }) {
         ...(at === null
           ? []
           : [
-              s('line', {
-                x1: place,
-                x2: place,
-                y1: TOP,
-                y2: HIGH - BOTTOM,
-                stroke: 'var(--ink-3)',
-                'stroke-dasharray': '2 2',
-              }),
+              upright(place, [TOP, HIGH - BOTTOM], { stroke: 'var(--ink-3)', 'stroke-dasharray': '2 2' }),
               ...(value === null ? [] : [s('circle', { cx: place, cy: y(value), r: 3, fill: 'var(--ink)' })]),
             ]),
       );

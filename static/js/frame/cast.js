@@ -14,11 +14,7 @@ const BADGE_MOST = 3;
 /** A restart or a static replacement (`A~2`) stays in the lane of the one that it replaces. @param {string} name */
 const laneKey = (name) => name.replace(/~\d+$/, '');
 
-/**
- * What fits into a disc: the name itself where it is short, else the end of its last part.
- *
- * @param {string} name
- */
+/** What fits into a disc: the name itself where it is short, else the end of its last part. @param {string} name */
 export function badgeOf(name) {
   if (name.length <= BADGE_MOST) return name;
   const parts = name.split(/[^\p{L}\p{N}]+/u).filter(Boolean);

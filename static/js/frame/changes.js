@@ -17,11 +17,7 @@ class Journey {
     this.own = new Set([this.root]);
   }
 
-  /**
-   * @param {string[]} path
-   * @param {boolean} present whether the value is to be there afterwards
-   * @param {any} value
-   */
+  /** @param {string[]} path @param {boolean} present whether the value is to be there afterwards @param {any} value */
   put(path, present, value) {
     let place = this.root;
     const last = path.length - 1;

@@ -8,7 +8,7 @@
  * @typedef {{from_ms: number, to_ms: number | null, from: number, says: string, inferred: boolean}} Shade what the line is flat for
  */
 
-import { h, s } from '../shared/dom.js';
+import { h, rect, s } from '../shared/dom.js';
 import { counted, grouped } from '../shared/numbers.js';
 import { duration, when } from './words.js';
 
@@ -88,12 +88,7 @@ export function rises(points, x, from, to) {
   return places;
 }
 
-/**
- * What the line shows, in words.
- *
- * @param {Line} line
- * @param {number} start_ms
- */
+/** What the line shows, in words. @param {Line} line @param {number} start_ms */
 export function committedWords({ commits, points }, start_ms) {
   const known = points.filter(([, , offset]) => offset !== null);
   if (!known.length) return 'No offset of it was committed here.';
@@ -138,11 +133,7 @@ export function committedFigure({ line, label, shades, start_ms }) {
       'svg',
       { viewBox: `0 0 ${WIDE} ${HIGH}`, role: 'img', 'aria-label': `${name}: ${text}` },
       ...seen.map(({ from_ms, to_ms, says: why }) =>
-        s(
-          'rect.flat',
-          { x: x(from_ms), y: 0, width: Math.max(2, x(to_ms ?? end) - x(from_ms)), height: HIGH },
-          s('title', why),
-        ),
+        rect([x(from_ms), 0, Math.max(2, x(to_ms ?? end) - x(from_ms)), HIGH], { class: 'flat' }, s('title', why)),
       ),
       s('path.offset', { d: pathOf(line.points, x, y, WIDE - EDGE) }),
       ...seen

@@ -1,6 +1,4 @@
-/**
- * Which members have a hue of their own, where there are more members than hues: those that a text names. Pure.
- */
+/** Which members have a hue of their own, where there are more members than hues: those that a text names. Pure. */
 
 /** As many members have a hue at once: more would not be distinguished. */
 export const HUES = 6;

@@ -179,10 +179,7 @@ export function widen(frame, into = new Map()) {
   return into;
 }
 
-/**
- * @param {Map<string, number>} counts
- * @returns {Column[]} topics in alphabetical order, partitions in theirs
- */
+/** @param {Map<string, number>} counts @returns {Column[]} topics in alphabetical order, partitions in theirs */
 export function columnsOf(counts) {
   return [...counts.keys()].sort().flatMap((topic) =>
     Array.from({ length: counts.get(topic) ?? 0 }, (_, partition) => ({

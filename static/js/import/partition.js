@@ -15,10 +15,7 @@ export function partitionOf(group, partitions) {
   return hash === -(2 ** 31) ? 0 : Math.abs(hash) % partitions;
 }
 
-/**
- * What packs the folder on its leader, in one line of a shell.
- * @param {string} group @param {number} partitions
- */
+/** What packs the folder on its leader, in one line of a shell. @param {string} group @param {number} partitions */
 export const commandFor = (group, partitions) =>
   `tar -C /path/of/log.dirs -czf offsets.tar.gz __consumer_offsets-${partitionOf(group, partitions)}`;
 

@@ -6,7 +6,7 @@
  * @import {Layout, Row} from './layout.js'
  */
 
-import { s } from '../shared/dom.js';
+import { rect, s, upright } from '../shared/dom.js';
 import { grouped } from '../shared/numbers.js';
 import { textSize } from '../shared/text-size.js';
 import { columnAt, layoutOf, NUMBER_WIDTH, partitionAt, pillOf, runsOf } from './layout.js';
@@ -70,11 +70,8 @@ function framesOf(sheet, layout, framed) {
   const runs = runsOf(framed, sheet);
   if (runs.length > FRAMES_MOST) return [];
   return runs.map(([first, last]) =>
-    s('rect.hl', {
-      x: x[first] - 0.5,
-      y: top - 15.5,
-      width: x[last] - x[first] + column + 1,
-      height: height - foot - top + 14,
+    rect([x[first] - 0.5, top - 15.5, x[last] - x[first] + column + 1, height - foot - top + 14], {
+      class: 'hl',
       rx: 4,
     }),
   );
@@ -205,12 +202,9 @@ function chipsOf(sheet, answer, layout, view) {
         const [from, to] = [y(old), y(now)];
         const down = to > from;
         nodes.push(
-          s('line.teth', {
+          upright(middle, [down ? from + 16 : from - 1, down ? to - 1 : to + 16], {
+            class: 'teth',
             'data-hue': hueOf(now),
-            x1: middle,
-            x2: middle,
-            y1: down ? from + 16 : from - 1,
-            y2: down ? to - 1 : to + 16,
           }),
         );
       }

@@ -1,6 +1,4 @@
-/**
- * Choosing a timeline and a moment of it, to take its group from.
- */
+/** Choosing a timeline and a moment of it, to take its group from. */
 
 import { ask } from '../shared/api.js';
 import { h } from '../shared/dom.js';

@@ -61,12 +61,7 @@ export function questionAt(moments, moment, name, members) {
   ].join('\n');
 }
 
-/**
- * The ids of the members after each moment.
- *
- * @param {Chunk} chunk
- * @param {Moment[]} moments
- */
+/** The ids of the members after each moment. @param {Chunk} chunk @param {Moment[]} moments */
 export function membersAfter({ frame, changes }, moments) {
   const members = new Set(Object.keys(frame.members));
   let at = 0;

@@ -1,6 +1,4 @@
-/**
- * Under the map: what is in sight, what the pointer is over, and each zoom as a button next to its key.
- */
+/** Under the map: what is in sight, what the pointer is over, and each zoom as a button next to its key. */
 
 import { h } from '../shared/dom.js';
 

@@ -138,14 +138,7 @@ function outside({ frame }, lane) {
   };
 }
 
-/**
- * A partition's row.
- *
- * @param {MapScene} scene
- * @param {string} key
- * @param {Names} names
- * @returns {RowText}
- */
+/** A partition's row. @param {MapScene} scene @param {string} key @param {Names} names @returns {RowText} */
 export function partitionText({ ownership, frame, violation }, key, names) {
   const view = ownership.of(key);
   if (!view) return { says: meaning('partitions', ABSENT), mode: ABSENT, links: [] };

@@ -25,11 +25,7 @@ export class Scale {
   #left = 0;
   #size = 1;
 
-  /**
-   * @param {Axis} axis
-   * @param {WindowColumns} columns of an answer that covers the window
-   * @param {Window} window
-   */
+  /** @param {Axis} axis @param {WindowColumns} columns of an answer that covers the window @param {Window} window */
   constructor(axis, columns, window) {
     this.axis = axis;
     this.window = window;

@@ -1,6 +1,4 @@
-/**
- * The map's parts, and how they notify each other.
- */
+/** The map's parts, and how they notify each other. */
 
 import { h } from '../shared/dom.js';
 import { Foot } from './foot.js';

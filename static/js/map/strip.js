@@ -7,7 +7,7 @@
  * @import {Window} from './types'
  */
 
-import { h, hit, s, sized, text } from '../shared/dom.js';
+import { h, hit, rect, s, sized, text } from '../shared/dom.js';
 import { rem, textSize } from '../shared/text-size.js';
 import { grouped } from '../shared/numbers.js';
 import { markOf } from '../timeline/marks.js';
@@ -121,12 +121,8 @@ export class Strip {
       s('rect.mall', { x: at(0), y: TOP.all, width: at(1) - at(0), height: ALL_PX, rx: 2 }),
       ...states(whole, far, at, at(0), at(1) - at(0), TOP.all, ALL_PX, false),
       area(whole, far, at, TOP.all, ALL_PX, at(0), at(1) - at(0)),
-      s('rect', {
+      rect([from, TOP.all - 1.5, Math.max(6, to - from), ALL_PX + 3], {
         class: here ? 'mhere zoomed' : 'mhere',
-        x: from,
-        y: TOP.all - 1.5,
-        width: Math.max(6, to - from),
-        height: ALL_PX + 3,
         rx: 3,
       }),
     ];
@@ -270,17 +266,9 @@ function states(group, scale, at, left, width, y, height, named = true) {
     free = x + 1;
     const wide = Math.max(1, end - x - (named ? 1 : 0));
     nodes.push(
-      s(
-        'rect',
-        {
-          class: `gstate ${QUIET.has(state) ? 'quiet' : 'busy'}`,
-          'data-s': state,
-          x,
-          y,
-          width: wide,
-          height,
-          rx: named ? 2 : 0,
-        },
+      rect(
+        [x, y, wide, height],
+        { class: `gstate ${QUIET.has(state) ? 'quiet' : 'busy'}`, 'data-s': state, rx: named ? 2 : 0 },
         s('title', state),
       ),
     );

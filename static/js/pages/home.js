@@ -1,6 +1,4 @@
-/**
- * The first page: what is pasted or dropped, the sample log, the path of lessons, the gallery of case studies.
- */
+/** The first page: what is pasted or dropped, the sample log, the path of lessons, the gallery of case studies. */
 
 import { ask, csrfToken, Refused, submit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';

@@ -1,6 +1,4 @@
-/**
- * Writing a lesson: its text on the left, mistakes at their lines, and on the right the lesson as it is played.
- */
+/** Writing a lesson: its text on the left, mistakes at their lines, and on the right the lesson as it is played. */
 
 import { submit } from '../shared/api.js';
 import { h, part } from '../shared/dom.js';

@@ -1,6 +1,4 @@
-/**
- * A group of the laboratory as it was shared: the answers are in the page, and nothing can be changed.
- */
+/** A group of the laboratory as it was shared: the answers are in the page, and nothing can be changed. */
 
 import { Banners } from '../live/banners.js';
 import { part } from '../shared/dom.js';

@@ -85,11 +85,7 @@ async function showHelp() {
   /** @type {HTMLDialogElement} */ (part('help')).showModal();
 }
 
-/**
- * What the actions do, by id; those that are missing here press a part of the page.
- *
- * @param {Controls} controls
- */
+/** What the actions do, by id; those that are missing here press a part of the page. @param {Controls} controls */
 function handlersOf(controls) {
   const { stage, timeline, seeking, player, togglePlay, stepProblem, copyLink, unpick, pick } = controls;
   const pace = /** @type {HTMLSelectElement} */ (part('pace'));

@@ -57,10 +57,7 @@ const harmless = ({ severity }) => severity === 'harmless';
 /** @param {Finding} finding */
 const rankOf = ({ rank, severity }) => rank ?? (severity === 'critical' ? RANK.critical : RANK.other);
 
-/**
- * @param {HTMLDetailsElement} root
- * @param {Summary} summary
- */
+/** @param {HTMLDetailsElement} root @param {Summary} summary */
 export function showPatterns(root, summary) {
   const { found, untold } = patternsOf(summary);
   root.hidden = !found.length && !untold.length;

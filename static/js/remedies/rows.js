@@ -87,11 +87,7 @@ function figure(spread, words, label, worse = false) {
   );
 }
 
-/**
- * @param {Answer} answer
- * @param {boolean} ended
- * @param {(key: string, button: HTMLButtonElement) => void} open
- */
+/** @param {Answer} answer @param {boolean} ended @param {(key: string, button: HTMLButtonElement) => void} open */
 export function tableOf(answer, ended, open) {
   const recorded = answer.recorded;
   const most = Math.max(recorded.not_read_ms ?? 0, ...answer.rows.map((row) => row.not_read_ms?.most ?? 0));

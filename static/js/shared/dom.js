@@ -69,6 +69,17 @@ export function sized(svg, { width, height }) {
   if (typeof height === 'number') svg.setAttribute('height', rem(height));
 }
 
+/**
+ * A rectangle of a drawing, by its left and upper edge, its width and its height.
+ *
+ * @param {[x: number, y: number, width: number, height: number]} place @param {Attributes} [attributes] @param {(Child | Child[])[]} children
+ */
+export const rect = ([x, y, width, height], attributes, ...children) =>
+  s('rect', { x, y, width, height, ...attributes }, ...children);
+
+/** A vertical line of a drawing. @param {number} x @param {[from: number, to: number]} y @param {Attributes} [attributes] */
+export const upright = (x, [y1, y2], attributes) => s('line', { x1: x, x2: x, y1, y2, ...attributes });
+
 /** Text at a place of a drawing. @param {number} x @param {number} y @param {string} sentence @param {string} [name] @param {string} [anchor] */
 export function text(x, y, sentence, name, anchor) {
   return s('text', { x: Number(x.toFixed(1)), y: Number(y.toFixed(1)), class: name, 'text-anchor': anchor }, sentence);

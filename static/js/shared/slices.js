@@ -1,6 +1,4 @@
-/**
- * Long work in short slices, so that a key is answered and a frame drawn in between.
- */
+/** Long work in short slices, so that a key is answered and a frame drawn in between. */
 
 /** Half a frame: the other half is for drawing. */
 export const SLICE_MS = 8;

@@ -1,6 +1,4 @@
-/**
- * The address follows the moment: `?at=<sequence>`. A reload, and a copied link, open there again.
- */
+/** The address follows the moment: `?at=<sequence>`. A reload, and a copied link, open there again. */
 
 /** Browsers refuse addresses that change more often than about this. */
 const LEAST_MS = 200;

@@ -1,6 +1,4 @@
-/**
- * One HTML file of what a page shows: a button, and whether names are hidden.
- */
+/** One HTML file of what a page shows: a button, and whether names are hidden. */
 
 import { h, part } from '../shared/dom.js';
 import { messageOf } from '../shared/errors.js';
@@ -26,10 +24,7 @@ export function handOver({ name, blob }) {
   setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }
 
-/**
- * @param {() => object} asked what of the page
- * @param {(body: object) => Promise<{name: string, blob: Blob}>} make
- */
+/** @param {() => object} asked what of the page @param {(body: object) => Promise<{name: string, blob: Blob}>} make */
 export function wireSaving(asked, make) {
   const button = /** @type {HTMLButtonElement} */ (part('save-file'));
   const text = part('save-says');

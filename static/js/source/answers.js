@@ -102,11 +102,7 @@ function merge(answer, members, put) {
   }
 }
 
-/**
- * @param {any} answer of `digest?of=partitions`
- * @param {LaneOf} laneOf
- * @returns {PartitionsWindow}
- */
+/** @param {any} answer of `digest?of=partitions` @param {LaneOf} laneOf @returns {PartitionsWindow} */
 export function partitionsOf(answer, laneOf) {
   return {
     from: answer.from,
@@ -123,11 +119,7 @@ export function partitionsOf(answer, laneOf) {
   };
 }
 
-/**
- * @param {any} answer of `digest?of=group`
- * @param {LaneOf} laneOf
- * @returns {GroupWindow}
- */
+/** @param {any} answer of `digest?of=group` @param {LaneOf} laneOf @returns {GroupWindow} */
 export function groupOf(answer, laneOf) {
   const { first, from_ms } = answer.columns;
   const stretch = (/** @type {{begin: number, end: number | null}} */ { begin, end }) => ({

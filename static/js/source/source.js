@@ -154,11 +154,7 @@ export class WindowSource {
     });
   }
 
-  /**
-   * @param {Kind} of
-   * @param {WindowAsk & {topics?: string[]}} ask
-   * @param {(answer: any) => any} read
-   */
+  /** @param {Kind} of @param {WindowAsk & {topics?: string[]}} ask @param {(answer: any) => any} read */
   #window(of, ask, read) {
     const to = Math.min(ask.to, this.last);
     const topics = ask.topics ?? null;

@@ -13,11 +13,7 @@ export const CHUNKS_MOST = 24;
 /** Moments × partitions that are visited, in slices: a second or two of a slow machine. */
 const VISITS_MOST = 1_500_000;
 
-/**
- * @param {Meta} meta
- * @param {number} [members] as many as are there now
- * @returns {'whole' | 'near' | 'crowd'}
- */
+/** @param {Meta} meta @param {number} [members] as many as are there now @returns {'whole' | 'near' | 'crowd'} */
 export function sizeOf({ summary, chunks, members_most: most }, members = 0) {
   const known = Object.values(summary.topics ?? {}).reduce((sum, topic) => sum + (topic.partitions ?? 0), 0);
   // A log need not show how many partitions a topic has: then those that were named count.

@@ -5,7 +5,7 @@
  * @typedef {ReturnType<typeof import('./scale.js').scale>} Scale
  */
 
-import { s, text } from '../shared/dom.js';
+import { rect, s, text } from '../shared/dom.js';
 import { FLAG, RIGHT } from './scale.js';
 
 /**
@@ -50,17 +50,9 @@ export function stateBars(at, spans, y, left) {
     if (width <= 0.5) continue;
     const quiet = stretch.state === 'Stable' || stretch.state === 'Empty' || stretch.state === 'Dead';
     nodes.push(
-      s(
-        'rect',
-        {
-          class: `gstate ${quiet ? 'quiet' : 'busy'}`,
-          'data-s': stretch.state,
-          x,
-          y: y - 7,
-          width: Math.max(1, width - 1.5),
-          height: 13,
-          rx: 2,
-        },
+      rect(
+        [x, y - 7, Math.max(1, width - 1.5), 13],
+        { class: `gstate ${quiet ? 'quiet' : 'busy'}`, 'data-s': stretch.state, rx: 2 },
         s('title', stretch.state),
       ),
     );

@@ -6,7 +6,7 @@
  * @typedef {ReturnType<typeof import('./scale.js').scale>} Scale
  */
 
-import { s, text } from '../shared/dom.js';
+import { rect, s, text } from '../shared/dom.js';
 import { duration } from '../frame/words.js';
 
 const MEANS = {
@@ -77,9 +77,9 @@ export function coordinators(at, spans, { y, top, bottom, left }) {
     const load = spans.loads.find((stretch) => stretch.from === from);
     const loading = load ? Math.max(0, Math.min(at.of(load.to, load.to_ms) - x, width)) : 0;
     nodes.push(
-      s(
-        'rect.gstate.quiet',
-        { x, y: y - 7, width: Math.max(1, width - 1.5), height: 13, rx: 2 },
+      rect(
+        [x, y - 7, Math.max(1, width - 1.5), 13],
+        { class: 'gstate quiet', rx: 2 },
         s('title', `${name} is the coordinator`),
       ),
     );

@@ -4,7 +4,7 @@
  * @import {Moment} from '../types'
  */
 
-import { s } from '../shared/dom.js';
+import { rect, s } from '../shared/dom.js';
 import { countUpTo } from './timeline.js';
 
 /**
@@ -29,12 +29,6 @@ export function overview({ steps, shown, left, right, epochs }) {
     'g.overview',
     s('rect.all', { x: left, y: 5, width: right - left, height: 8, rx: 2 }),
     ...ticks,
-    s('rect.part', {
-      x: place(shown.from),
-      y: 3,
-      width: Math.max(6, place(shown.to - 1) - place(shown.from)),
-      height: 12,
-      rx: 2,
-    }),
+    rect([place(shown.from), 3, Math.max(6, place(shown.to - 1) - place(shown.from)), 12], { class: 'part', rx: 2 }),
   );
 }

@@ -73,11 +73,7 @@ export class Timeline {
     return this.#slots.map(({ first, last, data }) => ({ first, last, loaded: data !== null }));
   }
 
-  /**
-   * A chunk that has come with the page.
-   *
-   * @param {Chunk} chunk
-   */
+  /** A chunk that has come with the page. @param {Chunk} chunk */
   give(chunk) {
     const slot = this.#slots.find((candidate) => candidate.first === chunk.first);
     if (slot && !slot.data) this.#take(slot, chunk);
@@ -120,12 +116,7 @@ export class Timeline {
     return null;
   }
 
-  /**
-   * One moment forwards or backwards.
-   *
-   * @param {1 | -1} direction
-   * @returns {Promise<Rest | null>} null at the end
-   */
+  /** One moment forwards or backwards. @param {1 | -1} direction @returns {Promise<Rest | null>} null at the end */
   async step(direction) {
     const from = this.rest ? this.rest.sequence : this.origin;
     const target = await this.#neighbour(from, direction);
@@ -199,12 +190,7 @@ export class Timeline {
     return slot ? this.#stepsIn(slot) : [];
   }
 
-  /**
-   * The frame after an entry, wherever the cursor is.
-   *
-   * @param {number} sequence
-   * @returns {Promise<Frame>}
-   */
+  /** The frame after an entry, wherever the cursor is. @param {number} sequence @returns {Promise<Frame>} */
   async frameAt(sequence) {
     const slot = this.#slots[Math.max(0, this.#indexOf(sequence))];
     if (!slot) throw new RangeError('This timeline has no entries yet.');
@@ -219,11 +205,7 @@ export class Timeline {
     return moment && moment.first <= sequence ? moment : null;
   }
 
-  /**
-   * Which moments the board stops at from now on.
-   *
-   * @param {(moment: Moment) => boolean} rests
-   */
+  /** Which moments the board stops at from now on. @param {(moment: Moment) => boolean} rests */
   restOn(rests) {
     this.rests = rests;
     for (const slot of this.#slots) slot.steps = null;
@@ -245,11 +227,7 @@ export class Timeline {
     return slot.loading;
   }
 
-  /**
-   * New entries at the end. False if something before them is missing; then nothing was taken.
-   *
-   * @param {Delta} delta
-   */
+  /** New entries at the end. False if something before them is missing; then nothing was taken. @param {Delta} delta */
   append(delta) {
     if (delta.after > this.last) return false;
     if (delta.last <= this.last) return true;
@@ -311,11 +289,7 @@ export class Timeline {
     return before > 0 ? moments[before - 1] : null;
   }
 
-  /**
-   * @param {number} from
-   * @param {1 | -1} direction
-   * @returns {Promise<number | null>}
-   */
+  /** @param {number} from @param {1 | -1} direction @returns {Promise<number | null>} */
   async #neighbour(from, direction) {
     if (direction > 0) {
       for (let index = this.#indexOf(from + 1); index < this.#slots.length && index >= 0; index += 1) {

@@ -6,7 +6,7 @@
 
 import { duration, releasesText, shownName } from '../frame/words.js';
 import { isSeen, stateWords } from '../live/groups.js';
-import { h, s } from '../shared/dom.js';
+import { h, rect, s } from '../shared/dom.js';
 import { clock, day } from '../shared/times.js';
 import { counted, grouped } from '../shared/numbers.js';
 import { keyOf } from './order.js';
@@ -118,12 +118,8 @@ function strip(row, { cells, causes }) {
       'data-causes': causes.length,
     },
     row.strip.map(({ cell, rebalances, unread: red }) =>
-      s('rect', {
+      rect([cell * CELL, 1, CELL - 1, STRIP_HEIGHT - 3], {
         class: red ? 'bad' : `n${Math.min(DARK_FROM, rebalances)}`,
-        x: cell * CELL,
-        y: 1,
-        width: CELL - 1,
-        height: STRIP_HEIGHT - 3,
       }),
     ),
     s('line', { x1: 0, x2: cells * CELL, y1: STRIP_HEIGHT - 0.5, y2: STRIP_HEIGHT - 0.5 }),
@@ -151,21 +147,10 @@ export function axis(table, sum) {
           'rebalance',
         )} of all groups that are listed, at most ${most} in one cell`,
       },
-      causes.map((cause) =>
-        s(
-          'rect',
-          { class: 'band', x: x(cause.from_ms), y: 0, width: CELL, height: SUM_HEIGHT },
-          s('title', cause.text),
-        ),
-      ),
+      causes.map((cause) => rect([x(cause.from_ms), 0, CELL, SUM_HEIGHT], { class: 'band' }, s('title', cause.text))),
       sum.map((each, cell) =>
         each
-          ? s('rect', {
-              x: cell * CELL,
-              y: SUM_HEIGHT - (SUM_HEIGHT * each) / most,
-              width: CELL - 1,
-              height: (SUM_HEIGHT * each) / most,
-            })
+          ? rect([cell * CELL, SUM_HEIGHT - (SUM_HEIGHT * each) / most, CELL - 1, (SUM_HEIGHT * each) / most])
           : null,
       ),
     ),
