@@ -61,7 +61,10 @@ def _listed(difference: Difference) -> dict[str, Any]:
 
 def _compared(difference: Difference) -> list[dict[str, Any]]:
     """A line for each operation with what both did, and one with what distinguishes them."""
-    case = difference.case
+    case, scenario = difference.case, difference.scenario
+    if scenario is not None:
+        found = {str(side): scenario.look(scenario.entries(side)) for side in Semantics}
+        return [{"scenario": scenario.text}, {"looks_at": scenario.looks_at, **found}]
     if case is None:
         raise usage(f"{difference.id} has no case: {difference.unshown}")
     both = {semantics: play(case, semantics) for semantics in Semantics}

@@ -16,6 +16,7 @@ from simulations.proof.differences.exchange import (
     target,
     types,
 )
+from simulations.proof.differences.readings_played import ASKED_TO_COMPUTE, EPOCH_ERRORS
 from simulations.proof.differences.table import Difference, Seen
 from simulations.protocol.assignors.client_side import Offer
 
@@ -33,6 +34,7 @@ COMPUTING: Final = (
         released="fails the heartbeat that wanted the target with `UNKNOWN_SERVER_ERROR`, and the next one, too",
         seen=Seen.ANSWER,
         unshown="no assignor here fails by itself; a scenario's can, as in the case study `incident-assignor-failure`",
+        studies=("incident-assignor-failure",),
     ),
     Difference(
         id="target-computed",
@@ -134,6 +136,7 @@ COMPUTING: Final = (
         released="never built",
         seen=Seen.ANSWER,
         unshown="the case `client-assignors` shows the flag",
+        scenario=ASKED_TO_COMPUTE,
     ),
     Difference(
         id="epoch-errors",
@@ -144,5 +147,6 @@ COMPUTING: Final = (
         released="`STALE_MEMBER_EPOCH`",
         seen=Seen.ANSWER,
         unshown="for offsets both answer alike; the two requests of a client-side assignor are in `kip` alone",
+        scenario=EPOCH_ERRORS,
     ),
 )

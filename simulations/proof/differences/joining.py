@@ -17,6 +17,7 @@ from simulations.proof.differences.exchange import (
     target,
     types,
 )
+from simulations.proof.differences.readings_played import OFFSETS_BEFORE
 from simulations.proof.differences.table import Difference, Seen
 from simulations.protocol.coordinator.settings import Settings
 
@@ -134,10 +135,11 @@ JOINING: Final = (
         topic="a join to a group of committed offsets alone",
         section=HEARTBEAT,
         proposal="is not spoken of",
-        reading="makes it a group of this protocol, with its offsets",
-        released="does, too, and first deletes the classic group that it was (type 2)",
+        reading="as released",
+        released="makes it a group of this protocol, with its offsets, and first deletes the classic group that it was (type 2)",
         seen=Seen.RECORD,
         unshown="in an exchange here only members commit",
+        scenario=OFFSETS_BEFORE,
     ),
     Difference(
         id="unknown-group",

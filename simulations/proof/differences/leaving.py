@@ -17,6 +17,7 @@ from simulations.proof.differences.exchange import (
     target,
     types,
 )
+from simulations.proof.differences.readings_played import STATIC_RETURN
 from simulations.proof.differences.table import Difference, Seen
 
 STATIC: Final = "Static Membership"
@@ -126,5 +127,6 @@ LEAVING: Final = (
         "move",
         seen=Seen.RECORD,
         unshown="both write the same eight records",
+        scenario=STATIC_RETURN,
     ),
 )

@@ -18,6 +18,7 @@ from simulations.proof.differences.exchange import (
     target,
     types,
 )
+from simulations.proof.differences.readings_played import TIMER_START
 from simulations.proof.differences.table import Difference, Seen
 
 ASSIGNED: Final = (join("A"), *SETTLE, join("B"), target(), beat("A"))
@@ -66,6 +67,7 @@ MOVING: Final = (
         released="from the record of that heartbeat",
         seen=Seen.TIMING,
         unshown="in an event loop these are the same instant: both start the timer with that heartbeat",
+        scenario=TIMER_START,
     ),
     Difference(
         id="older-commit",

@@ -23,12 +23,18 @@ def markdown(differences: Iterable[Difference]) -> str:
         "",
         "Where the proposal's text says two things, or nothing:",
         "",
-        "| what | the text | `kip` follows |",
-        "|---|---|---|",
-        *(f"| {each.topic} ({each.section}) | {each.proposal} | {each.reading} |" for each in read),
+        "| what | the text | `kip` follows | case |",
+        "|---|---|---|---|",
+        *(
+            f"| {each.topic} ({each.section}) | {each.proposal} | {each.reading} | {_case(each)} |"
+            for each in read
+        ),
     ]
     return "\n".join(lines)
 
 
 def _case(difference: Difference) -> str:
-    return f"`{difference.id}`" if difference.case is not None else f"none: {difference.unshown}"
+    if difference.studies:
+        return ", ".join(f"`{study}`" for study in difference.studies)
+    plays = difference.case is not None or difference.scenario is not None
+    return f"`{difference.id}`" if plays else f"none: {difference.unshown}"

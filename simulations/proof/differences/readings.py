@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from simulations.proof.differences.readings_played import (
+    CLASSIC_METADATA,
+    COMMIT_TOPICS,
+    ENFORCED,
+    GROUP_CONFIGS,
+    LOST_JOIN,
+    LOWEST_EPOCH,
+    RECORD_KEYS,
+    RECORD_VALUES,
+)
 from simulations.proof.differences.scenarios import (
     COMMITS_INSTANCE,
     DELETED_TOPIC,
@@ -27,6 +37,7 @@ READINGS: Final = (
         released="in the controller; `consumer.session.timeout.ms` and the like",
         seen=Seen.STATE,
         unshown="both take them through `Shard.configure`; `kip` has no assignment interval to set",
+        scenario=GROUP_CONFIGS,
     ),
     Difference(
         id="enforce-rebalance",
@@ -37,6 +48,7 @@ READINGS: Final = (
         released="does nothing and logs a warning",
         seen=Seen.CLIENT,
         unshown="the client's affair; `simulate` shows it with `enforce_rebalance`",
+        scenario=ENFORCED,
     ),
     Difference(
         id="join-without-response",
@@ -50,6 +62,7 @@ READINGS: Final = (
         released="the client has its id from the start, and joins and leaves with it",
         seen=Seen.STATE,
         unshown="the id is made outside of the coordinator's rules; `simulate` shows it with a `network` that loses messages",
+        scenario=LOST_JOIN,
     ),
     Difference(
         id="lowest-epoch",
@@ -60,6 +73,7 @@ READINGS: Final = (
         released="-2, with an instance id",
         seen=Seen.ANSWER,
         unshown="both answer alike",
+        scenario=LOWEST_EPOCH,
     ),
     Difference(
         id="commits-instance",
@@ -82,6 +96,7 @@ READINGS: Final = (
         released="as the newer",
         seen=Seen.BYTES,
         unshown=BYTES_ALONE,
+        scenario=RECORD_KEYS,
     ),
     Difference(
         id="record-values",
@@ -92,6 +107,7 @@ READINGS: Final = (
         released="rebalance timeout and server assignor in type 5; previous epoch, state and pending revocation in 8",
         seen=Seen.BYTES,
         unshown=BYTES_ALONE,
+        scenario=RECORD_VALUES,
     ),
     Difference(
         id="api-keys",
@@ -131,6 +147,7 @@ READINGS: Final = (
         released="from version 10 on, ids alone",
         seen=Seen.BYTES,
         unshown=BYTES_ALONE,
+        scenario=COMMIT_TOPICS,
     ),
     Difference(
         id="batches",
@@ -182,6 +199,7 @@ READINGS: Final = (
         released="user data of assignments refuse the conversion, those of subscriptions are not looked at",
         seen=Seen.ANSWER,
         unshown="the exchanges here are those of the new protocol; `simulate` shows it with `bounce` and `assignors`",
+        scenario=CLASSIC_METADATA,
     ),
     Difference(
         id="validate-subscription",

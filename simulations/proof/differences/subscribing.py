@@ -15,6 +15,7 @@ from simulations.proof.differences.exchange import (
     topic,
     types,
 )
+from simulations.proof.differences.readings_played import NAMES_AND_REGEX
 from simulations.proof.differences.table import Difference, Seen
 from simulations.protocol.coordinator.settings import Settings
 
@@ -178,5 +179,6 @@ SUBSCRIBING: Final = (
         released="at least one, also both",
         seen=Seen.ANSWER,
         unshown="both answer alike",
+        scenario=NAMES_AND_REGEX,
     ),
 )
