@@ -192,13 +192,18 @@ class _Group:
         )
         self._note(f"{event.source} logs: its commit of {shown} was refused ({ERROR_NAMES[code]})")
         if member is not None:
-            topics = [
-                {"name": topic, "partitions": [{"partitionIndex": number, "errorCode": code}]}
-                for topic, number, _ in offsets
-            ]
+            asked, topics = (
+                [{"name": topic, "partitions": [{"partitionIndex": number, what: value}]} for topic, number, value in some]
+                for what, some in (
+                    ("committedOffset", offsets),
+                    ("errorCode", [(topic, number, code) for topic, number, _ in offsets]),
+                )
+            )  # fmt: skip
+            commit = {"api": "OffsetCommit", "version": 9}
+            request = {"groupId": self.group, "memberId": member, "topics": asked}
+            self._add(Kind.REQUEST, member, {**commit, "body": request})
             body = {"throttleTimeMs": 0, "topics": topics}
-            payload = {"api": "OffsetCommit", "version": 9, "to": member, "body": body}
-            self._add(Kind.RESPONSE, COORDINATOR, payload)
+            self._add(Kind.RESPONSE, COORDINATOR, {**commit, "to": member, "body": body})
 
     def _callback(self, event: LogEvent) -> None:
         given = partitions(event.fields.get("partitions", ""))
