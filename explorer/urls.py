@@ -25,7 +25,7 @@ from explorer.pages.rehearsal import views as rehearsal
 from explorer.pages.remedies import views as remedies
 from explorer.pages.runs import views as runs
 from explorer.pages.sweeps import views as sweeps
-from explorer.pages.timelines import assignment, rebalances, report, steps
+from explorer.pages.timelines import assignment, rebalances, report, steps, together
 from explorer.pages.timelines import timeline_api as timelines
 from explorer.pages.troubles import views as troubles
 from explorer.server.health import views as health
@@ -191,6 +191,7 @@ urlpatterns = [
     api(f"{T}/entries", "entries", GET=timelines.entries),
     api(f"{T}/figures/epochs", "figure-epochs", GET=timelines.epochs_figure),
     api(f"{T}/topics", "topics", PATCH=timelines.name_topics),
+    api(f"{T}/together", "together", POST=together.say),
     api(f"{T}/cancel", "cancel", POST=timelines.cancel),
     api(f"{T}/forks", "forks", GET=forks.offered, POST=forks.start),
 ]

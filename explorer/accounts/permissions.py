@@ -23,6 +23,7 @@ class Role(IntegerChoices):
 class Action(StrEnum):
     LOOK = "look"
     TRY = "try"
+    TOGETHER = "together"
     EXPORT = "export"
     RUN = "run"
     IMPORT = "import"
@@ -65,12 +66,16 @@ TABLE: Final = {
         GET api-sweeps api-sweep api-sweep-table api-sweep-cell api-sweep-seed api-links api-laboratory-links
         GET api-clusters api-cluster api-cluster-groups api-cluster-timelines api-cluster-alerts api-cluster-rules api-cluster-rule api-cluster-silences
         GET api-timelines api-timeline api-chunk api-digest api-offsets api-lag api-range api-watch api-changes api-frame api-assignment api-metrics api-entries api-figure-epochs api-forks
-        SOCKET ws/timelines/<slug:key> ws/imports/<slug:key> ws/sweeps/<slug:key> ws/clusters/<slug:key>
+        SOCKET ws/timelines/<slug:key> ws/together/<slug:key> ws/imports/<slug:key> ws/sweeps/<slug:key> ws/clusters/<slug:key>
         """,
     ),
     Action.TRY: Permission(
         "compute what is not kept: decode bytes, ask the laboratory, plan an upgrade, check a lesson", VIEWER, VIEWER,
         "POST api-inspect api-inspect-compare api-laboratory api-rehearsal api-rehearsal-plan api-lessons-check",
+    ),
+    Action.TOGETHER: Permission(
+        "look together: present to those who look at a timeline, follow, hand over", VIEWER, VIEWER,
+        "POST api-together",
     ),
     Action.EXPORT: Permission(
         "take an incident, a comparison or a group of the laboratory along as a file", VIEWER, VIEWER,
@@ -128,7 +133,7 @@ TABLE: Final = {
 }  # fmt: skip
 
 
-NOT_LOGGED: Final = (Action.LOOK, Action.TRY, Action.ACCOUNT)
+NOT_LOGGED: Final = (Action.LOOK, Action.TRY, Action.TOGETHER, Action.ACCOUNT)
 """What leaves no entry in the audit log; signing in and out leave their own."""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Final
 
 from explorer.pages.clusters.describing import groups_of
+from explorer.push.together import announce_people
 from groups.cluster_models import Cluster
 from groups.history.replay.fold import FOLD_VERSION
 from groups.jobs.leases import waits_of
@@ -51,6 +52,23 @@ class TimelineMessages(Messages):
         live = live_sources(keys)
         for key, last, *state in rows.values_list("id", "last", "status", "source", "lease_owner"):
             yield key, {"last": last, "status": state[0]} | _waiting(why_it_waits(*state)) | _live(live, key)
+
+
+class TogetherMessages(Messages):
+    """Of those who look at a timeline together."""
+
+    kind = "together"
+    ends = False
+
+    def hello(self, key: str) -> dict[str, Any] | None:
+        return {"type": "hello"} if Timeline.objects.filter(pk=key).exists() else None
+
+    @staticmethod
+    def tails(keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """None: the windows of other processes are announced, too."""
+        for key in keys:
+            announce_people(key)
+        return iter(())
 
 
 class ImportMessages(Messages):
@@ -98,7 +116,8 @@ class ClusterMessages(Messages):
 
 
 KINDS: Final[dict[str, type[Messages]]] = {
-    each.kind: each for each in (TimelineMessages, ImportMessages, SweepMessages, ClusterMessages)
+    each.kind: each
+    for each in (TimelineMessages, TogetherMessages, ImportMessages, SweepMessages, ClusterMessages)
 }
 
 

@@ -1,4 +1,4 @@
-"""The sockets: ``/ws/timelines/<id>``, ``/ws/imports/<id>``, ``/ws/sweeps/<id>`` and ``/ws/clusters/<id>``.
+"""The sockets: ``/ws/timelines/<id>``, ``/ws/together/<id>`` of a timeline, ``/ws/imports/<id>``, ``/ws/sweeps/<id>`` and ``/ws/clusters/<id>``.
 
 A socket joins the feed first, then reads the tail, then sends ``hello`` with it: whatever is stored in between is
 both in the feed and after the tail that was read, never in neither. Then it only forwards text. It does not ask
@@ -17,6 +17,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
 from django.urls import path, re_path
 
+from explorer.push import together
 from explorer.push.hub import Listener, hub
 from explorer.push.messages import (
     ClusterMessages,
@@ -24,6 +25,7 @@ from explorer.push.messages import (
     Messages,
     SweepMessages,
     TimelineMessages,
+    TogetherMessages,
 )
 from groups.one_line import one_line
 
@@ -109,6 +111,19 @@ class FeedSocket(Messages, AsyncWebsocketConsumer):  # type: ignore[misc]
 class TimelineSocket(TimelineMessages, FeedSocket): ...
 
 
+class TogetherSocket(TogetherMessages, FeedSocket):
+    """Its window is on the timeline as long as the socket is open."""
+
+    async def connect(self) -> None:
+        await super().connect()
+        if self.forwarding is not None:
+            together.enter(self.scope["url_route"]["kwargs"]["key"], self, self.scope)
+
+    async def disconnect(self, code: int) -> None:
+        together.leave(self.scope["url_route"]["kwargs"]["key"], self)
+        await super().disconnect(code)
+
+
 class ImportSocket(ImportMessages, FeedSocket): ...
 
 
@@ -131,6 +146,7 @@ class Nowhere(AsyncWebsocketConsumer):  # type: ignore[misc]
 KEY = "<slug:key>"
 routes = [
     path(f"ws/timelines/{KEY}", TimelineSocket.as_asgi()),
+    path(f"ws/together/{KEY}", TogetherSocket.as_asgi()),
     path(f"ws/imports/{KEY}", ImportSocket.as_asgi()),
     path(f"ws/sweeps/{KEY}", SweepSocket.as_asgi()),
     path(f"ws/clusters/{KEY}", ClusterSocket.as_asgi()),

@@ -22,6 +22,11 @@ def timeline_group(timeline_id: str) -> str:
     return f"timeline.{timeline_id}"
 
 
+def together_group(timeline_id: str) -> str:
+    """The channel layer's group of everyone who looks at a timeline together."""
+    return f"together.{timeline_id}"
+
+
 def import_group(import_id: str) -> str:
     """The channel layer's group of everyone who watches an import."""
     return f"import.{import_id}"

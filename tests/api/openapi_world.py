@@ -136,6 +136,7 @@ def bodies(ids: Mapping[str, Any]) -> dict[str, Any]:
         "post-forks": {"at": 30, "title": "Branch", "set": {}, "faults": []},
         "patch-timeline": {"title": "Renamed"},
         "patch-topics": {},
+        "post-together": {"who": "window01", "does": "presents", "turn": 1, "view": "?at=5"},
         "post-kept-delete": {"timelines": ["gone"], "imports": []},
         "post-inspect": {"text": "00 01", "name": "it", "edits": [], "guess": True},
         "post-inspect-compare": {"first": {"text": "00 01"}, "second": {"text": "00 02"}},

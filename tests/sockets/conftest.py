@@ -31,11 +31,11 @@ WAIT_S = 60
 class Socket:
     """A browser's end of a socket (Channels' own communicator would need Daphne)."""
 
-    def __init__(self, path: str, headers: list[tuple[bytes, bytes]] | None = None) -> None:
+    def __init__(self, path: str, headers: list[tuple[bytes, bytes]] | None = None, query: str = "") -> None:
         scope = {
             "type": "websocket",
             "path": path,
-            "query_string": b"",
+            "query_string": query.encode(),
             "headers": HEADERS if headers is None else headers,
             "subprotocols": [],
         }

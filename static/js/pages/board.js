@@ -6,7 +6,7 @@
  */
 
 import { Banners } from '../live/banners.js';
-import { loops, openTracks, showPlaying, stepLength, wireControls } from '../panels/board-controls.js';
+import { followTracks, loops, openTracks, showPlaying, stepLength, wireControls } from '../panels/board-controls.js';
 import { walk } from '../board/grid-keys.js';
 import { Cast } from '../frame/cast.js';
 import { part, partsOf, press } from '../shared/dom.js';
@@ -37,7 +37,7 @@ import { CLOCK_FROM_MS, onZone, showSwitch } from '../shared/times.js';
 import { orToast, toast } from '../shared/toast.js';
 import { showTopicNames } from '../panels/topic-names.js';
 import { unreadOf } from '../frame/unread.js';
-import { Address } from '../shared/url.js';
+import { Address, momentOf, withoutMoment } from '../shared/url.js';
 import { counted } from '../shared/numbers.js';
 import { followLinks, showVerdict } from '../panels/verdict.js';
 
@@ -350,6 +350,27 @@ function showFound() {
   showPatterns(/** @type {HTMLDetailsElement} */ (part('patterns')), meta.summary);
 }
 
+/** Where people have names, it is shown who is here; elsewhere a press joins. @param {import('../source/page.js').Served} from */
+function wireTogether({ base }) {
+  const now = () => ({ at: timeline.rest?.sequence ?? 0, picked });
+  const join = async () => (await import('../live/together-bar.js')).join({ id: meta.id, base, now, look });
+  /** @type {ReturnType<typeof join> | undefined} */
+  let joined;
+  const button = part('together-open');
+  button.addEventListener('click', async () => (await (joined ??= join()))());
+  if (button.dataset.named || sessionStorage.getItem(`together ${meta.id}`)) joined = join();
+}
+
+/** Shows what a presenter looks at. @param {string} view of an address @param {string} before what was shown last */
+async function look(view, before) {
+  player.pause();
+  if (withoutMoment(view) !== withoutMoment(before)) {
+    pick(new URLSearchParams(view).get('picked'));
+    await followTracks(view);
+  }
+  await seeking.go(momentOf(view) ?? timeline.last);
+}
+
 async function begin() {
   wire();
   if (firstChunk) timeline.give(firstChunk);
@@ -389,6 +410,7 @@ async function begin() {
   if (wantsPlay) part('play').focus();
   if (server && (meta.status === 'running' || meta.status === 'interrupted')) follow(server);
   if (server) source.watch();
+  if (server) wireTogether(server);
   if (!server) watchLink({ page: document, onEnd: () => player.pause() });
   side.figure?.watch();
   await stage.fetchBehind();

@@ -68,6 +68,7 @@ export const ACTIONS = [
   ]),
   ...rows('Do', [
     ['copy', 'Copy a link to this moment', 'c'],
+    ['together', 'Look together', '', 'together-open'],
     ['share', 'Share', '', 'share-open'],
     ['fork', 'Fork here', '', 'fork-open'],
     ['laboratory', 'Try assignors here', '', 'laboratory'],

@@ -35,6 +35,11 @@ export async function openTracks(search) {
   if (/[?&](zoom|range|pins|within)=/.test(search)) (await tracks()).open(search);
 }
 
+/** Shows exactly what an address has: what a presenter looks at. @param {string} search */
+export async function followTracks(search) {
+  (await tracks()).follow(search);
+}
+
 /** @param {Controls} controls */
 export function wireControls(controls) {
   /** @type {ReturnType<typeof tracks> | undefined} */

@@ -68,6 +68,16 @@ export class TracksControl {
     for (const pin of pinsOf(search)) this.#pin(pin);
   }
 
+  /** Exactly what an address has, and nothing that was looked at before. @param {string} search */
+  follow(search) {
+    const pins = pinsOf(search);
+    for (const row of this.map?.roster.entities ?? [])
+      if (this.map?.roster.pins.includes(row.key) && !pins.includes(row.name)) this.map.pin(row.key);
+    this.select(null);
+    if (!rangeOf(search, 'zoom')) this.key('f');
+    this.open(search);
+  }
+
   /** @param {string} name of a row of the map */
   #pin(name) {
     const row = this.map?.roster.entities.find((one) => one.name === name);

@@ -11,7 +11,7 @@ import { part } from '../shared/dom.js';
 /**
  * What only a server can do: `null` where the page is all there is.
  *
- * @typedef {Pick<ReturnType<typeof addresses>, 'meta' | 'lag' | 'range' | 'watch' | 'cancel' | 'name' | 'socket' | 'bytes' | 'assignment' | 'metrics' | 'offsets' | 'epochs' | 'after' | 'sharing' | 'detail' | 'rename'>} Served
+ * @typedef {Pick<ReturnType<typeof addresses>, 'base' | 'meta' | 'lag' | 'range' | 'watch' | 'cancel' | 'name' | 'socket' | 'bytes' | 'assignment' | 'metrics' | 'offsets' | 'epochs' | 'after' | 'sharing' | 'detail' | 'rename'>} Served
  *
  * @typedef {object} Given
  * @property {Meta} meta

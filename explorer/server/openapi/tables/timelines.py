@@ -14,6 +14,7 @@ from explorer.pages.runs.starting import SEED_MOST, SEMANTICS
 from explorer.pages.timelines.assignment import Answer as AssignmentAnswer
 from explorer.pages.timelines.rebalances import RebalanceTable
 from explorer.pages.timelines.timeline_api import COLUMNS_USUAL, DIGESTS, LISTED_MOST, POINTS_USUAL
+from explorer.pages.timelines.together import DOES, TURN_MOST, VIEW_MOST, WHO
 from explorer.server.openapi.operation import (
     AFTER,
     ANYTHING,
@@ -343,6 +344,20 @@ ROWS: Final = (
         "POST api-cancel",
         "End a run; what is stored stays",
         answer=fields({"cancelled": FLAG, "status": STATUS}),
+    ),
+    Operation(
+        "POST api-together",
+        "Announce to the windows on a timeline what this one does; nothing is stored",
+        body=fields(
+            {
+                "who": {**TEXT, "pattern": WHO},
+                "does": enum(DOES),
+                "turn?": number(most=TURN_MOST),
+                "view?": {**TEXT, "maxLength": VIEW_MOST},
+                "to?": {**TEXT, "pattern": WHO},
+            }
+        ),
+        status=204,
     ),
     Operation(
         "GET api-forks",

@@ -1,0 +1,96 @@
+"""Two people look at one timeline together, in two browsers, on a server with accounts that is restarted meanwhile."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.board import becomes
+from tests.browser.conftest import DESK, PASSWORD
+from tests.serving import ROOT, Served, served
+
+STUDY = "/t/released-six-partitions"
+STEP = "rebalanceExplorer.timeline.rest.sequence"
+
+
+def signed_in(browser: Browser, server: Served, name: str) -> Page:
+    page = browser.new_context(viewport=DESK).new_page()
+    page.set_default_timeout(60_000)
+    page.goto(f"{server.url}/sign-in?next={STUDY}")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_selector("html[data-alive=true]")
+    return page
+
+
+def goes_along(page: Page, other: Page) -> None:
+    """Until one is where the other one is."""
+    at = page.evaluate(STEP)
+    becomes(other, f"{STEP} === {at}")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "team"
+
+
+@pytest.mark.once
+def test_two_browsers_follow_each_other_through_a_restart_of_the_server(
+    browser: Browser, folder: Path
+) -> None:
+    with ExitStack() as pages:
+        with served(folder, LOGIN="password") as server:
+            for name in ("ada", "vera"):
+                subprocess.run(
+                    [sys.executable, "manage.py", "createsuperuser", "--noinput", "--username", name, "--email", f"{name}@example.org"],
+                    cwd=ROOT, env=server.environment | {"DJANGO_SUPERUSER_PASSWORD": PASSWORD}, check=True, capture_output=True,
+                )  # fmt: skip
+            ada, vera = (signed_in(browser, server, name) for name in ("ada", "vera"))
+            for page in (ada, vera):
+                pages.callback(page.context.close)
+            of_ada, of_vera = (page.get_by_role("region", name="Looking together") for page in (ada, vera))
+            # Each knows of the other without having asked.
+            expect(ada.locator("#together-open")).to_have_attribute("title", "Also here: vera")
+            ada.locator("#together-open").click()
+            of_ada.get_by_role("button", name="Present").click()
+            vera.get_by_role("button", name="Follow ada").click()
+            expect(of_vera).to_contain_text("You follow ada")
+            expect(of_ada).to_contain_text("vera follows")
+            for key in ("End", "Home", "Shift+ArrowRight", "m", "ArrowRight", "ArrowRight", "m"):
+                ada.keyboard.press(key)
+                ada.wait_for_timeout(150)
+            goes_along(ada, vera)
+            # The range, too, in words and in the address.
+            says = "#range-panel [role=status]"
+            expect(ada.locator(says)).to_contain_text(" to ")
+            expect(vera.locator(says)).to_have_text(ada.locator(says).inner_text())
+            becomes(vera, "location.search.includes('range=')")
+        expect(of_vera).to_contain_text("nothing comes at the moment")
+        ada.keyboard.press("ArrowRight")
+        port = server.url.rpartition(":")[2]
+        again = [sys.executable, "manage.py", "serve", "--port", port]
+        with served(folder, again, LOGIN="password") as server:
+            assert server.url.endswith(port)
+            goes_along(ada, vera)
+            expect(of_vera).not_to_contain_text("nothing comes")
+            # A step of one's own ends it.
+            vera.keyboard.press("ArrowRight")
+            expect(of_vera).to_contain_text("ada presents")
+            expect(of_ada).not_to_contain_text("follows")
+            ada.keyboard.press("ArrowLeft")
+            vera.wait_for_timeout(1000)
+            assert vera.evaluate(STEP) != ada.evaluate(STEP)
+            of_vera.get_by_role("button", name="Take over").click()
+            expect(of_ada).to_contain_text("You follow vera")
+            goes_along(vera, ada)
+            of_vera.get_by_label("Hand over to").select_option("ada")
+            expect(of_vera).to_contain_text("You follow ada")
+            expect(of_ada).to_contain_text("You present")
+            vera.keyboard.press("Escape")
+            expect(of_vera).to_contain_text("ada presents")

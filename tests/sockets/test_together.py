@@ -1,0 +1,78 @@
+"""Looking together: who is on a timeline, and what its presenter announces."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+import pytest
+from channels.db import database_sync_to_async
+
+from explorer.push import together
+from explorer.push.hub import hub, tails_of
+from explorer.push.sockets import NOT_FOUND
+from groups.models import Timeline
+from tests.access.conftest import Asks
+from tests.sockets.conftest import Socket
+
+Opens = Callable[..., Awaitable[Socket]]
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "WITHIN_S", 0.0)
+
+
+async def people(socket: Socket, count: int) -> set[str]:
+    """Those on the timeline, once they are so many."""
+    while True:
+        message = await socket.hears()
+        if message["type"] == "here" and len(message["people"]) == count:
+            return {one["who"] for one in message["people"]}
+
+
+async def test_who_comes_and_goes_is_announced_and_repeated_for_those_who_missed_it(
+    timeline: Timeline, opens: Opens
+) -> None:
+    first = await opens(f"/ws/together/{timeline.id}", query="who=window01")
+    assert await first.hears() == {"type": "hello"}
+    assert await people(first, 1) == {"window01"}
+    second = await opens(f"/ws/together/{timeline.id}", query="who=window02")
+    assert await people(first, 2) == {"window01", "window02"}
+    await second.closes()
+    assert await people(first, 1) == {"window01"}
+    assert await database_sync_to_async(tails_of)(list(hub().feeds)) == {}
+    assert await people(first, 1) == {"window01"}
+
+
+async def sent(path: str, body: Any) -> int:
+    answer = await Asks()(path, method="POST", body=(orjson.dumps(body),))
+    assert answer is not None
+    return answer.status
+
+
+async def test_what_a_presenter_sends_reaches_every_window_and_wrong_messages_none(
+    timeline: Timeline, opens: Opens
+) -> None:
+    sockets = [await opens(f"/ws/together/{timeline.id}", query=f"who=window0{at}") for at in range(3)]
+    address = f"/api/timelines/{timeline.id}/together"
+    right: dict[str, Any] = {"who": "window00", "does": "presents", "turn": 1, "view": "?at=5"}
+    for wrong in (
+        {"who": "x"}, {"does": "shouts"}, {"turn": -1}, {"turn": True}, {"view": "?" * 2001}, {"does": "hands"}, {"who": None},
+    ):  # fmt: skip
+        assert (await sent(address, right | wrong), wrong) == (400, wrong)
+    assert await sent("/api/timelines/gone/together", right) == 404
+    assert await sent(address, right) == 204
+    for socket in sockets:
+        heard = [await socket.hears() for _ in range(2)]
+        while heard[-1]["type"] in ("hello", "here"):
+            heard.append(await socket.hears())
+        assert {key: heard[-1][key] for key in ("type", "who", "view", "turn", "name")} == {
+            "type": "presents", "who": "window00", "view": "?at=5", "turn": 1, "name": "",
+        }  # fmt: skip
+
+
+async def test_nobody_looks_together_at_what_is_not_there(opens: Opens, transactional_db: None) -> None:
+    socket = await opens("/ws/together/gone", query="who=window01")
+    assert await socket.is_closed_with() == NOT_FOUND
