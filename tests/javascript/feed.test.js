@@ -162,8 +162,8 @@ test('a status is handed on', async () => {
 
 test('a summary that is too large to come along is asked for once, a moment later', async () => {
   const stage = new Stage();
-  stage.feed.asksSummary = true;
-  stage.feed.fetchAfter = async (after) => {
+  stage.feed.parts.asksSummary = true;
+  stage.feed.parts.fetchAfter = async (after) => {
     stage.asked.push(after);
     return { after, last: after, changes: [], moments: [], summary: { last: after } };
   };

@@ -87,7 +87,7 @@ function epochBadge(frame, member, short = false) {
   return h(
     'span',
     {
-      class: ['epoch', behind && 'behind', long && 'long'].filter(Boolean).join(' '),
+      class: ['epoch', behind && 'behind', long && 'long'],
       title: `member epoch ${epoch}, group epoch ${group}`,
     },
     behind

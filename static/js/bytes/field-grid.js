@@ -213,7 +213,7 @@ export class FieldGrid {
     return h(
       'div',
       {
-        class: ['fr', isBlob(node) && 'blob', place.within && 'in', node.problem && 'bad'].filter(Boolean).join(' '),
+        class: ['fr', isBlob(node) && 'blob', place.within && 'in', node.problem && 'bad'],
         role: 'row',
         id: this.#idOf(place),
         'data-path': place.path,

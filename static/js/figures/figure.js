@@ -48,31 +48,9 @@ export class Figure {
    * @param {(sequence: number) => void} parts.onSeek
    * @param {() => boolean} [parts.isIdle] whether nothing moves that the drawing would hold up
    */
-  constructor({
-    panel,
-    plot,
-    table,
-    legend,
-    zoom,
-    says: text,
-    cast,
-    script,
-    fetchFigure,
-    onSeek,
-    isIdle = () => true,
-  }) {
-    this.isIdle = isIdle;
-    this.panel = panel;
-    this.plot = plot;
-    this.table = table;
-    this.legend = legend;
-    this.zoom = zoom;
-    this.says = text;
-    this.cast = cast;
-    this.script = script;
-    this.fetchFigure = fetchFigure;
-    this.onSeek = onSeek;
-    this.drawing = new EpochsDrawing({ plot, table, legend, cast, fetchFigure, onSeek });
+  constructor(parts) {
+    this.parts = parts;
+    this.drawing = new EpochsDrawing(parts);
     const again = () => {
       if (this.#drawn) this.#draw();
     };
@@ -86,25 +64,25 @@ export class Figure {
     const near = new IntersectionObserver((entries) => {
       inView = entries[entries.length - 1].isIntersecting;
     });
-    near.observe(this.panel);
+    near.observe(this.parts.panel);
     let touched = performance.now();
     const touch = () => {
       touched = performance.now();
     };
     for (const name of TOUCHES) addEventListener(name, touch, { passive: true, capture: true });
     const look = () => {
-      if (!inView || !this.isIdle() || performance.now() - touched < IDLE_MS) {
+      if (!inView || this.parts.isIdle?.() === false || performance.now() - touched < IDLE_MS) {
         setTimeout(look, LOOK_MS);
         return;
       }
       near.disconnect();
       for (const name of TOUCHES) removeEventListener(name, touch, { capture: true });
       this.drawing.watch().then(() => {
-        this.zoom.hidden = !this.drawing.figure;
+        this.parts.zoom.hidden = !this.drawing.figure;
       });
     };
     setTimeout(look, LOOK_MS);
-    this.zoom.addEventListener('click', () => this.#ask());
+    this.parts.zoom.addEventListener('click', () => this.#ask());
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw());
   }
 
@@ -118,7 +96,7 @@ export class Figure {
     clearTimeout(this.#follows);
     this.#follows = setTimeout(() => {
       const x = this.#x(this.#at.at_ms);
-      this.#plotly.relayout(this.plot, { 'shapes[0].x0': x, 'shapes[0].x1': x });
+      this.#plotly.relayout(this.parts.plot, { 'shapes[0].x0': x, 'shapes[0].x1': x });
     }, FOLLOWS_MS);
   }
 
@@ -130,7 +108,7 @@ export class Figure {
     }
     this.#revision += 1;
     const revision = this.#revision;
-    const json = await this.fetchFigure().catch(() => null);
+    const json = await this.parts.fetchFigure().catch(() => null);
     if (!json || revision !== this.#revision) return;
     this.#json = json;
     this.#draw();
@@ -140,28 +118,28 @@ export class Figure {
   async #ask() {
     if (this.#asked) return;
     this.#asked = true;
-    this.zoom.disabled = true;
+    this.parts.zoom.disabled = true;
     try {
-      const [plotly, json] = await Promise.all([loadPlotly(this.script), this.fetchFigure()]);
+      const [plotly, json] = await Promise.all([loadPlotly(this.parts.script), this.parts.fetchFigure()]);
       this.drawing.stop();
       this.#plotly = plotly;
       this.#json = json;
-      this.plot.replaceChildren();
+      this.parts.plot.replaceChildren();
       await this.#draw();
-      this.plot.setAttribute('data-ready', 'plotly');
-      this.zoom.hidden = true;
-      this.says.textContent = '';
-      this.plot.focus();
-      /** @type {any} */ (this.plot).on('plotly_click', (/** @type {any} */ event) => {
+      this.parts.plot.setAttribute('data-ready', 'plotly');
+      this.parts.zoom.hidden = true;
+      this.parts.says.textContent = '';
+      this.parts.plot.focus();
+      /** @type {any} */ (this.parts.plot).on('plotly_click', (/** @type {any} */ event) => {
         const sequence = event.points?.[0]?.customdata;
-        if (typeof sequence === 'number') this.onSeek(sequence);
+        if (typeof sequence === 'number') this.parts.onSeek(sequence);
       });
     } catch (error) {
       this.#asked = false;
-      this.zoom.disabled = false;
+      this.parts.zoom.disabled = false;
       // On a narrow screen a quiet word is left out.
-      this.says.classList.remove('quiet');
-      this.says.textContent = `It cannot be zoomed now. ${messageOf(error, '')}`;
+      this.parts.says.classList.remove('quiet');
+      this.parts.says.textContent = `It cannot be zoomed now. ${messageOf(error, '')}`;
     }
   }
 
@@ -180,7 +158,7 @@ export class Figure {
     const below = setApart(data);
     const themed = data.map(untilItEnds).map((/** @type {any} */ trace, /** @type {number} */ at) => {
       const member = trace.meta?.member;
-      const lane = member ? this.cast.lane(member) : null;
+      const lane = member ? this.parts.cast.lane(member) : null;
       const color = lane ? token(`--m${lane.hue}`) : trace.meta?.line === 'assignment' ? token('--ink-3') : ink;
       return {
         ...trace,
@@ -188,7 +166,7 @@ export class Figure {
         text: trace.y,
         hovertemplate: '%{fullData.name}: %{text}<extra></extra>',
         x: trace.x.map((/** @type {number} */ ms) => this.#x(ms)),
-        name: member ? this.cast.name(member) : trace.name,
+        name: member ? this.parts.cast.name(member) : trace.name,
         line: { ...trace.line, color },
         marker: { color, size: 5 },
       };
@@ -201,7 +179,7 @@ export class Figure {
       tickfont: { size: letters },
     };
     await this.#plotly.react(
-      this.plot,
+      this.parts.plot,
       themed,
       {
         ...layout,
@@ -240,7 +218,7 @@ export class Figure {
       },
     );
     this.#drawn = true;
-    showLegend(this.legend, this.cast, data);
-    showTable(this.table, this.cast, data);
+    showLegend(this.parts.legend, this.parts.cast, data);
+    showTable(this.parts.table, this.parts.cast, data);
   }
 }

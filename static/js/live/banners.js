@@ -21,11 +21,12 @@ export class Banners {
     this.root = root;
   }
 
-  /** @param {string} name @param {'' | 'warn' | 'bad'} kind @param {...import('../shared/dom.js').Child} children */
-  show(name, kind, ...children) {
+  /** @param {string} name @param {'' | 'warn' | 'bad'} kind @param {string} head in bold @param {...import('../shared/dom.js').Child} children */
+  show(name, kind, head, ...children) {
     const node = h(
       'div',
       { class: `banner ${kind}`, role: kind === 'bad' ? 'alert' : 'status', 'data-banner': name },
+      head ? h('b', head) : null,
       ...children,
     );
     const old = this.#shown.get(name);
@@ -40,58 +41,34 @@ export class Banners {
     this.#shown.delete(name);
   }
 
-  /**
-   * The state of the run or import behind the timeline.
-   *
-   * @param {Meta} meta
-   * @param {number} entries
-   * @param {() => void} onCancel
-   */
+  /** The state of the run or import behind the timeline. @param {Meta} meta @param {number} entries @param {() => void} onCancel */
   status(meta, entries, onCancel) {
-    const why = meta.problem ? ` ${meta.problem}` : '';
+    const why = meta.problem ?? '';
     const what = meta.source === 'import' ? 'import' : 'run';
     if (meta.status === 'running' && meta.source === 'live') return;
+    const cancel = [h('span.grow'), h('button.btn.sm', { onclick: onCancel }, 'Cancel')];
     if (meta.status === 'running' && meta.waits) {
-      this.show(
-        'status',
-        'warn',
-        h('b', 'Waiting.'),
-        h('span', meta.waits),
-        h('span.grow'),
-        h('button.btn.sm', { onclick: onCancel }, 'Cancel'),
-      );
+      this.show('status', 'warn', 'Waiting.', h('span', meta.waits), ...cancel);
     } else if (meta.status === 'running') {
       const sentence = `${counted(entries, 'entry', 'entries')} so far; what is here can be played.`;
       // The count grows several times a second: a button that is made again each time swallows clicks.
       const count = this.#shown.get('status')?.querySelector('[data-count]');
-      if (count) {
-        count.textContent = sentence;
-        return;
+      if (count) count.textContent = sentence;
+      else {
+        const doing = meta.source === 'import' ? 'Reading' : 'Running';
+        this.show('status', '', doing, h('span', { 'data-count': '' }, sentence), ...cancel);
       }
-      this.show(
-        'status',
-        '',
-        h('b', meta.source === 'import' ? 'Reading' : 'Running'),
-        h('span', { 'data-count': '' }, sentence),
-        h('span.grow'),
-        h('button.btn.sm', { onclick: onCancel }, 'Cancel'),
-      );
     } else if (meta.status === 'failed') {
       this.show(
         'status',
         'bad',
-        h('b', `This ${what} failed.`),
+        `This ${what} failed.`,
         `${why} ${entries ? 'Everything before it is here.' : ''}`.trim(),
       );
     } else if (meta.status === 'interrupted') {
-      this.show(
-        'status',
-        'warn',
-        h('b', `This ${what} was interrupted.`),
-        `${why} Everything before that is here.`.trim(),
-      );
+      this.show('status', 'warn', `This ${what} was interrupted.`, `${why} Everything before that is here.`.trim());
     } else if (meta.status === 'cancelled') {
-      this.show('status', 'warn', h('b', `This ${what} was cancelled.`), 'Everything before that is here.');
+      this.show('status', 'warn', `This ${what} was cancelled.`, 'Everything before that is here.');
     } else {
       this.hide('status');
     }
@@ -105,88 +82,61 @@ export class Banners {
   source({ kind, title, says: words }) {
     const shown = this.#shown.get('status');
     const text = shown?.querySelector('[data-source]');
-    if (text && shown?.querySelector('b')?.textContent === title) {
-      // Its ages grow each second: a banner that is made again is read out again.
-      text.textContent = words;
-      return;
-    }
-    this.show('status', kind, h('b', title), h('span', { 'data-source': '', 'aria-live': 'off' }, words));
+    // Its ages grow each second: a banner that is made again is read out again.
+    if (text && shown?.querySelector('b')?.textContent === title) text.textContent = words;
+    else this.show('status', kind, title, h('span', { 'data-source': '', 'aria-live': 'off' }, words));
   }
 
   /** @param {Meta} meta */
   gaps(meta) {
     const gaps = meta.summary.gaps ?? [];
-    if (!gaps.length) {
-      this.hide('gaps');
-      return;
-    }
-    const first = gaps[0];
-    const at = typeof first.sequence === 'number' ? first.sequence : null;
+    const [first] = gaps;
+    if (!first) return this.hide('gaps');
     this.show(
       'gaps',
       'warn',
-      h('b', `${counted(gaps.length, 'gap')} in this log.`),
+      `${counted(gaps.length, 'gap')} in this log.`,
       typeof first.says === 'string' ? `${first.says}.` : 'What happened there is not known.',
-      at === null ? null : h('a', { href: `?at=${at}`, 'data-at': at }, 'Go there'),
+      typeof first.sequence === 'number' ? wayTo(first.sequence, 'Go there') : null,
     );
   }
 
   /** What no healthy group does: a sentence, and the way to it. @param {Violation[]} violations */
   violations(violations) {
     const [first] = violations;
-    if (!first) {
-      this.hide('violations');
-      return;
-    }
-    const sentence =
-      violations.length > 1
-        ? `This run breaks rules of the protocol ${violations.length} times.`
-        : 'This run breaks a rule of the protocol.';
+    if (!first) return this.hide('violations');
+    const many = violations.length > 1;
     this.show(
       'violations',
       'bad',
-      h('b', sentence),
-      h(
-        'a',
-        { href: `?at=${first.sequence}`, 'data-at': first.sequence },
-        violations.length > 1 ? 'Go to the first' : 'Go there',
-      ),
-      first.proof.length
-        ? h('a', { href: `?at=${first.proof[0]}`, 'data-at': first.proof[0] }, 'Where it begins')
-        : null,
+      many
+        ? `This run breaks rules of the protocol ${violations.length} times.`
+        : 'This run breaks a rule of the protocol.',
+      wayTo(first.sequence, many ? 'Go to the first' : 'Go there'),
+      first.proof.length ? wayTo(first.proof[0], 'Where it begins') : null,
     );
   }
 
   /** Where a broker and the simulated coordinator part. @param {Partial<import('../types').Summary>} summary */
   differences(summary) {
-    const found = (summary.findings ?? []).filter(({ kind }) => kind === 'difference');
-    if (!found.length) {
-      this.hide('differences');
-      return;
-    }
-    const count = Number(found[0].count);
-    const at = found[0].sequences[0];
+    const [first] = (summary.findings ?? []).filter(({ kind }) => kind === 'difference');
+    if (!first) return this.hide('differences');
+    const count = Number(first.count);
     this.show(
       'differences',
       'warn',
-      h('b', `The simulated coordinator differs ${count > 1 ? `${count} times` : 'once'}.`),
+      `The simulated coordinator differs ${count > 1 ? `${count} times` : 'once'}.`,
       'The board shows what the broker recorded; Details show both.',
-      h('a', { href: `?at=${at}`, 'data-at': at }, count > 1 ? 'Go to the first' : 'Go there'),
+      wayTo(first.sequences[0], count > 1 ? 'Go to the first' : 'Go there'),
     );
   }
 
   /** A page with an incident in it is not what was written. @param {string[]} parts */
   changed(parts) {
-    const named =
-      parts.length > PARTS_NAMED
-        ? `${parts.slice(0, PARTS_NAMED).join(', ')} and ${parts.length - PARTS_NAMED} more`
-        : parts.join(', ');
-    this.show(
-      'changed',
-      'bad',
-      h('b', 'This file was changed after it was written.'),
-      `What changed: ${named}. Do not rely on what it shows.`,
-    );
+    const more = parts.length - PARTS_NAMED;
+    const named = parts.slice(0, PARTS_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+    const sentence = `What changed: ${named}. Do not rely on what it shows.`;
+    this.show('changed', 'bad', 'This file was changed after it was written.', sentence);
   }
 
   /** @param {Link} link @param {() => void} onRetry */
@@ -195,7 +145,7 @@ export class Banners {
       this.show(
         'link',
         'warn',
-        h('b', 'The connection was lost.'),
+        'The connection was lost.',
         'New entries will come when it is back; all that is here can be played. After a new start of the server, open the address that it prints.',
         h('button.btn.sm', { onclick: onRetry }, 'Connect now'),
       );
@@ -204,3 +154,6 @@ export class Banners {
     }
   }
 }
+
+/** A link to an entry of this timeline. @param {number} sequence @param {string} words */
+const wayTo = (sequence, words) => h('a', { href: `?at=${sequence}`, 'data-at': sequence }, words);

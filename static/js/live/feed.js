@@ -37,46 +37,34 @@ export class Feed {
    * @param {boolean} [options.asksSummary] whether one that did not come with them is asked for
    * @param {Pick<import('../shared/socket.js').Options, 'connect' | 'later' | 'never'>} [options.means] of its socket, where it has others
    */
-  constructor({
-    url,
-    last,
-    append,
-    fetchAfter,
-    onLink = () => {},
-    onStatus = () => {},
-    onHello = () => {},
-    onLive = () => {},
-    onSummary = () => {},
-    asksSummary = false,
-    means = {},
-  }) {
+  constructor(options) {
+    this.parts = {
+      onLink: () => {},
+      onStatus: () => {},
+      onHello: () => {},
+      onLive: () => {},
+      onSummary: () => {},
+      asksSummary: false,
+      ...options,
+    };
     this.socket = new Socket({
-      url,
+      url: options.url,
       hear: (message) => this.#hear(message),
-      onLost: () => this.onLink('lost'),
+      onLost: () => this.parts.onLink('lost'),
       silence_ms: SILENCE_MS,
-      ...means,
+      ...options.means,
     });
-    this.last = last;
-    this.append = append;
-    this.fetchAfter = fetchAfter;
-    this.onLink = onLink;
-    this.onStatus = onStatus;
-    this.onHello = onHello;
-    this.onLive = onLive;
-    this.onSummary = onSummary;
-    this.asksSummary = asksSummary;
   }
 
   open() {
-    this.onLink('connecting');
+    this.parts.onLink('connecting');
     this.socket.open();
   }
 
   close() {
-    this.socket.never(this.#asking);
+    this.socket.parts.never(this.#asking);
     this.socket.close();
-    this.onLink('closed');
+    this.parts.onLink('closed');
   }
 
   /** Connect at once instead of waiting for the next attempt. */
@@ -86,47 +74,47 @@ export class Feed {
 
   /** @param {any} message */
   #hear(message) {
-    if (message.live !== undefined) this.onLive(message.live);
+    if (message.live !== undefined) this.parts.onLive(message.live);
     if (message.type === 'hello') {
-      this.onHello(message);
+      this.parts.onHello(message);
       this.#reach(message.last);
     } else if (message.type === 'tail') {
       this.#reach(message.last);
       if ((message.waits ?? '') !== this.#waits) {
         this.#waits = message.waits ?? '';
-        this.onStatus({ type: 'status', waits: this.#waits });
+        this.parts.onStatus({ type: 'status', waits: this.#waits });
       }
     } else if (message.type === 'changes') {
-      this.append(message);
-      if (message.summary) this.onSummary(message.summary);
-      else if (this.asksSummary) this.#askSummary();
+      this.parts.append(message);
+      if (message.summary) this.parts.onSummary(message.summary);
+      else if (this.parts.asksSummary) this.#askSummary();
       this.#reach(message.last);
     } else if (message.type === 'status') {
-      this.onStatus(message);
+      this.parts.onStatus(message);
     }
   }
 
   /** @param {number} sequence where the tail is */
   #reach(sequence) {
     this.#wanted = Math.max(this.#wanted, sequence);
-    if (this.last() >= this.#wanted) this.onLink('live');
+    if (this.parts.last() >= this.#wanted) this.parts.onLink('live');
     else this.#fill();
   }
 
   async #fill() {
     if (this.#filling) return;
     this.#filling = true;
-    this.onLink('behind');
+    this.parts.onLink('behind');
     try {
-      while (!this.socket.isClosed && this.last() < this.#wanted) {
-        const before = this.last();
-        const delta = await this.fetchAfter(before);
-        this.append(delta);
-        if (delta.summary) this.onStatus({ type: 'status', summary: delta.summary });
+      while (!this.socket.isClosed && this.parts.last() < this.#wanted) {
+        const before = this.parts.last();
+        const delta = await this.parts.fetchAfter(before);
+        this.parts.append(delta);
+        if (delta.summary) this.parts.onStatus({ type: 'status', summary: delta.summary });
         // A server that is itself behind its announcement has nothing yet; the next tail asks again.
-        if (this.last() === before) break;
+        if (this.parts.last() === before) break;
       }
-      if (this.last() >= this.#wanted) this.onLink('live');
+      if (this.parts.last() >= this.#wanted) this.parts.onLink('live');
     } catch {
       // The next tail, or the next connection, asks again.
     } finally {
@@ -135,14 +123,14 @@ export class Feed {
   }
 
   #askSummary() {
-    this.#asking ??= this.socket.later(
+    this.#asking ??= this.socket.parts.later(
       async () => {
         this.#asking = null;
         try {
-          const delta = await this.fetchAfter(this.last());
+          const delta = await this.parts.fetchAfter(this.parts.last());
           if (this.socket.isClosed) return;
-          this.append(delta);
-          if (delta.summary) this.onSummary(delta.summary);
+          this.parts.append(delta);
+          if (delta.summary) this.parts.onSummary(delta.summary);
         } catch {
           // The next message asks again.
         }

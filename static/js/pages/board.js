@@ -384,7 +384,7 @@ async function begin() {
   part('coordinator').hidden = !found('failed_over');
   showStatus();
   const missing = missingMoment(meta, openedAt, timeline);
-  if (missing) banners.show('moment', 'warn', missing);
+  if (missing) banners.show('moment', 'warn', '', missing);
   if (!timeline.empty) {
     await open();
     opensAtTrouble = opensAtWorst(meta, openedAt);

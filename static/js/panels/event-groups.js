@@ -134,9 +134,7 @@ export class EventGroups {
         ? moment.says
         : groupWords(group);
     const at_ms = moment?.at_ms ?? group.from_ms;
-    const name = ['ev', index > current && 'future', group.problem && !moment && 'bad', moment && 'inside']
-      .filter(Boolean)
-      .join(' ');
+    const name = ['ev', index > current && 'future', group.problem && !moment && 'bad', moment && 'inside'];
     const counted = !moment && !more && group.count > 1;
     const node = h(
       'div',

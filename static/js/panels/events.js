@@ -208,19 +208,11 @@ export class Events {
     // A long name would leave no room for what happened; the disc shows who it was.
     const named = actor && actor.name.length > NAME_MOST && step.says.startsWith(`${actor.name} `);
     const text = shortened(named ? step.says.slice(actor.name.length + 1) : step.says);
-    const name = [
-      'ev',
-      starts && 'ep',
-      chained && 'chain',
-      index > this.#current && 'future',
-      step.shape === 'violation' && 'bad',
-    ]
-      .filter(Boolean)
-      .join(' ');
+    const future = index > this.#current && 'future';
     const node = h(
       'button',
       {
-        class: name,
+        class: ['ev', starts && 'ep', chained && 'chain', future, step.shape === 'violation' && 'bad'],
         'data-sequence': step.sequence,
         'aria-current': index === this.#current ? 'step' : null,
         title: step.says,

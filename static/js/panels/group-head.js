@@ -42,17 +42,8 @@ export class GroupHead {
    * @param {Cast} parts.cast
    * @param {Labels} parts.labels
    */
-  constructor({ state, epochs, now, gap, coordinator, numberOf, looksLike, midway = () => false, cast, labels }) {
-    this.midway = midway;
-    this.looksLike = looksLike;
-    this.coordinator = coordinator;
-    this.numberOf = numberOf;
-    this.state = state;
-    this.epochs = epochs;
-    this.now = now;
-    this.gap = gap;
-    this.cast = cast;
-    this.labels = labels;
+  constructor(parts) {
+    this.parts = parts;
   }
 
   /**
@@ -65,33 +56,33 @@ export class GroupHead {
   render({ frame: settled, moment }, views, violation = null, unread = [], marks = new Map()) {
     const frame = moment ? { ...settled, at_ms: moment.at_ms } : settled;
     // Before the first entry of a log that begins in the middle nothing is known, not even that the group is empty.
-    const midway = !moment && this.midway();
+    const midway = !moment && Boolean(this.parts.midway?.());
     const name = midway ? 'unknown' : (frame.state ?? 'unknown');
-    if (this.state.dataset.s !== name) {
-      this.state.dataset.s = name;
-      this.state.replaceChildren(h('i'), name);
+    if (this.parts.state.dataset.s !== name) {
+      this.parts.state.dataset.s = name;
+      this.parts.state.replaceChildren(h('i'), name);
     }
     // The glossary's meaning, without what it contains about another protocol.
-    this.state.dataset.term = name.toLowerCase();
-    this.state.setAttribute(
+    this.parts.state.dataset.term = name.toLowerCase();
+    this.parts.state.setAttribute(
       'aria-label',
       `Group state ${name}. ${midway ? 'The log begins in the middle.' : stateMeans(frame)}`,
     );
-    this.#replace(this.epochs, isClassic(frame) ? classic(frame, this.cast) : consumer(frame));
-    const known = nowWords(frame, moment, views, this.cast, (key) => this.labels.partition(key), midway);
-    const text = [known, moment ? this.looksLike(moment) : ''].filter(Boolean).join(' ');
-    this.now.classList.toggle('bad', moment?.shape === 'violation');
-    if (this.now.textContent !== text)
-      this.now.replaceChildren(...emphasised(text, moment ? this.cast.name(moment.actor) : ''));
-    this.#replace(this.gap, violation ? this.#proof(violation) : this.#gap(frame, views, unread, marks));
+    this.#replace(this.parts.epochs, isClassic(frame) ? classic(frame, this.parts.cast) : consumer(frame));
+    const known = nowWords(frame, moment, views, this.parts.cast, (key) => this.parts.labels.partition(key), midway);
+    const text = [known, moment ? this.parts.looksLike(moment) : ''].filter(Boolean).join(' ');
+    this.parts.now.classList.toggle('bad', moment?.shape === 'violation');
+    if (this.parts.now.textContent !== text)
+      this.parts.now.replaceChildren(...emphasised(text, moment ? this.parts.cast.name(moment.actor) : ''));
+    this.#replace(this.parts.gap, violation ? this.#proof(violation) : this.#gap(frame, views, unread, marks));
     const coordinator = coordinatorWords(frame);
     // Room is kept for it where it will be needed, so that the board does not jump.
-    this.coordinator.style.visibility = coordinator ? 'visible' : 'hidden';
+    this.parts.coordinator.style.visibility = coordinator ? 'visible' : 'hidden';
     if (coordinator) {
-      this.coordinator.hidden = false;
-      this.coordinator.classList.toggle('waits', coordinator.waits);
-      this.coordinator.title = coordinator.title;
-      this.coordinator.textContent = coordinator.says;
+      this.parts.coordinator.hidden = false;
+      this.parts.coordinator.classList.toggle('waits', coordinator.waits);
+      this.parts.coordinator.title = coordinator.title;
+      this.parts.coordinator.textContent = coordinator.says;
     }
   }
 
@@ -111,7 +102,7 @@ export class GroupHead {
         h(
           'a',
           { href: `?at=${sequence}`, 'data-at': sequence, title: `entry ${sequence}` },
-          placeWords(this.numberOf(sequence), sequence),
+          placeWords(this.parts.numberOf(sequence), sequence),
         ),
       ),
     ];
@@ -128,15 +119,15 @@ export class GroupHead {
       return [
         h(
           'span.unread',
-          offsetWords(marks, (key) => this.labels.partition(key)),
+          offsetWords(marks, (key) => this.parts.labels.partition(key)),
         ),
       ];
     if (unread.length) {
       // That the group has converged is the coordinator's view; nobody reads is what counts.
       const sentence = unreadWords(
         unread,
-        (member) => this.cast.name(member),
-        (key) => this.labels.partition(key),
+        (member) => this.parts.cast.name(member),
+        (key) => this.parts.labels.partition(key),
       );
       return [
         h(
@@ -149,7 +140,7 @@ export class GroupHead {
         ),
       ];
     }
-    const waits = barrierWords(frame, (member) => this.cast.name(member));
+    const waits = barrierWords(frame, (member) => this.parts.cast.name(member));
     if (waits) {
       return [
         h(

@@ -5,7 +5,6 @@
  * @import {Rest, Timeline} from '../timeline/timeline.js'
  */
 
-import { h } from '../shared/dom.js';
 import { messageOf } from '../shared/errors.js';
 
 /** Scrubbing over chunks that are not here fetches the one at which the pointer rests for so long. */
@@ -99,14 +98,14 @@ export class Seeking {
    */
   async #waiting(promise) {
     const { banners } = this.parts;
-    const slow = setTimeout(() => banners.show('loading', '', 'Loading this part of the timeline…'), SLOW_MS);
+    const slow = setTimeout(() => banners.show('loading', '', '', 'Loading this part of the timeline…'), SLOW_MS);
     try {
       const result = await promise;
       banners.hide('loading');
       return result;
     } catch (error) {
       const why = messageOf(error, '');
-      banners.show('loading', 'bad', h('b', 'This part could not be loaded.'), why);
+      banners.show('loading', 'bad', 'This part could not be loaded.', why);
       return null;
     } finally {
       clearTimeout(slow);

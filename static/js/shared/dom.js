@@ -9,7 +9,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 /**
  * @typedef {Node | string | number | null | undefined | false} Child
- * @typedef {{[name: string]: string | number | boolean | null | undefined | ((event: any) => void)}} Attributes
+ * @typedef {{[name: string]: string | number | boolean | null | undefined | unknown[] | ((event: any) => void)}} Attributes of a list those that are not false
  * @typedef {[Attributes, ...(Child | Child[])[]] | (Child | Child[])[]} Parts
  */
 
@@ -26,6 +26,7 @@ function filled(node, classes, parts) {
   for (const [name, value] of Object.entries(hasAttributes ? first : {})) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === 'function') node.addEventListener(name.replace(/^on/, ''), value);
+    else if (Array.isArray(value)) node.setAttribute(name, value.filter(Boolean).join(' '));
     else node.setAttribute(name, value === true ? '' : String(value));
   }
   for (const child of /** @type {(Child | Child[])[]} */ (hasAttributes ? others : parts).flat()) {

@@ -33,26 +33,17 @@ export class Socket {
   #closed = false;
 
   /** @param {Options} options */
-  constructor({
-    url,
-    hear,
-    onLost = () => {},
-    goesOn = () => true,
-    before = null,
-    silence_ms = null,
-    connect = (address) => new WebSocket(address),
-    later = (run, ms) => setTimeout(run, ms),
-    never = (timer) => clearTimeout(timer),
-  }) {
-    this.url = url;
-    this.hear = hear;
-    this.onLost = onLost;
-    this.goesOn = goesOn;
-    this.before = before;
-    this.silence_ms = silence_ms;
-    this.connect = connect;
-    this.later = later;
-    this.never = never;
+  constructor(options) {
+    this.parts = {
+      onLost: () => {},
+      goesOn: () => true,
+      before: null,
+      silence_ms: null,
+      connect: (/** @type {string} */ address) => new WebSocket(address),
+      later: (/** @type {() => void} */ run, /** @type {number} */ ms) => setTimeout(run, ms),
+      never: (/** @type {any} */ timer) => clearTimeout(timer),
+      ...options,
+    };
   }
 
   get isClosed() {
@@ -61,13 +52,13 @@ export class Socket {
 
   open() {
     this.#closed = false;
-    const socket = this.connect(this.url);
+    const socket = this.parts.connect(this.parts.url);
     this.#socket = socket;
     socket.onmessage = (/** @type {{data: string}} */ event) => {
       if (socket !== this.#socket) return;
       this.#wait = FIRST_WAIT_MS;
       this.#listen();
-      this.hear(parsed(event.data));
+      this.parts.hear(parsed(event.data));
     };
     socket.onclose = (/** @type {{code?: number} | undefined} */ event) => {
       // Where the page is opened next, nobody is signed in, or with other rights.
@@ -79,8 +70,8 @@ export class Socket {
 
   close() {
     this.#closed = true;
-    this.never(this.#retry);
-    this.never(this.#watch);
+    this.parts.never(this.#retry);
+    this.parts.never(this.#watch);
     const socket = this.#socket;
     this.#socket = null;
     if (socket) socket.close();
@@ -89,39 +80,39 @@ export class Socket {
   /** Open it at once instead of waiting for the next attempt. */
   hurry() {
     if (this.#socket || this.#closed) return;
-    this.never(this.#retry);
+    this.parts.never(this.#retry);
     this.#again();
   }
 
   #listen() {
-    if (this.silence_ms === null) return;
-    this.never(this.#watch);
-    this.#watch = this.later(() => {
+    if (this.parts.silence_ms === null) return;
+    this.parts.never(this.#watch);
+    this.#watch = this.parts.later(() => {
       const socket = this.#socket;
       if (socket) socket.close();
       this.#lose();
-    }, this.silence_ms);
+    }, this.parts.silence_ms);
   }
 
   #lose() {
     if (this.#closed) return;
     this.#socket = null;
-    this.never(this.#watch);
-    this.onLost();
-    if (!this.goesOn()) return;
+    this.parts.never(this.#watch);
+    this.parts.onLost();
+    if (!this.parts.goesOn()) return;
     const wait = this.#wait;
     this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
-    this.never(this.#retry);
-    this.#retry = this.later(() => this.#again(), wait);
+    this.parts.never(this.#retry);
+    this.#retry = this.parts.later(() => this.#again(), wait);
   }
 
   #again() {
-    if (!this.before) {
+    if (!this.parts.before) {
       this.open();
       return;
     }
-    this.before().then(() => {
-      if (!this.#closed && !this.#socket && this.goesOn()) this.open();
+    this.parts.before().then(() => {
+      if (!this.#closed && !this.#socket && this.parts.goesOn()) this.open();
     });
   }
 }
