@@ -133,7 +133,7 @@ urlpatterns = [
     api(f"{SEARCH}/cancel", "remedy-cancel", POST=remedies.cancel),
     api(f"{SEARCH}/branches", "remedy-branches", POST=remedies.branch),
     path(PROOF, proofs.show, name="proof"),
-    api("proofs", "proofs", POST=proofs.api_start),
+    api("proofs", "proofs", GET=proofs.api_list, POST=proofs.api_start),
     api(PROOF, "proof", GET=proofs.api_detail),
     api(f"{PROOF}/cancel", "proof-cancel", POST=proofs.api_cancel),
     path("s/open/<slug:link_id>/", shared.page, name="share-page"),

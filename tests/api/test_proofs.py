@@ -52,6 +52,16 @@ def test_a_broken_invariant_is_shown_with_the_way_to_it(client: Client, queued: 
     assert "<li>bounce B</li>" in page
 
 
+def test_the_list_has_the_newest_proof_first_and_no_report(client: Client) -> None:
+    ids = [proof_runs.create(title, {"scenario": "x"}).id for title in ("older", "newer")]
+    listed = client.get("/api/proofs").json()
+    assert [(each["id"], each["title"], each["asks"], each["status"]) for each in listed] == [
+        (ids[1], "newer", "explore", "waiting"),
+        (ids[0], "older", "explore", "waiting"),
+    ]
+    assert "answer" not in listed[0]
+
+
 def test_the_import_page_puts_a_recording_to_the_simulated_coordinator(
     client: Client, queued: list[str], settings: Any, tmp_path: Any
 ) -> None:

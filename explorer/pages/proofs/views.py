@@ -10,9 +10,9 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from explorer.pages.proofs.starting import start_exploration, start_sample, start_upload
-from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
+from explorer.web.endpoint import BadRequest, created_response, json_body, json_response, listed_page
 from simulations.jobs.long_questions import NoSuchQuestion
-from simulations.jobs.proof_runs import proofs
+from simulations.jobs.proof_runs import KEPT_MOST, proofs
 from simulations.models import Proof
 
 
@@ -25,6 +25,10 @@ def show(request: HttpRequest, proof_id: str) -> HttpResponse:
     except NoSuchQuestion as error:
         raise Http404(str(error)) from error
     return render(request, "proofs/proof.html", {"proof": proof, "asks": described(proof)["asks"]})
+
+
+def api_list(request: HttpRequest) -> HttpResponse:
+    return listed_page(request, Proof.objects.defer("answer"), KEPT_MOST, summary)
 
 
 def api_start(request: HttpRequest) -> HttpResponse:
@@ -49,6 +53,10 @@ def api_cancel(request: HttpRequest, proof_id: str) -> HttpResponse:
 
 
 def described(proof: Proof) -> dict[str, Any]:
+    return {**summary(proof), "answer": proof.answer}
+
+
+def summary(proof: Proof) -> dict[str, Any]:
     return {
         "id": proof.id,
         "title": proof.title,
@@ -56,5 +64,4 @@ def described(proof: Proof) -> dict[str, Any]:
         "status": proof.status,
         "stage": proof.stage,
         "problem": proof.problem,
-        "answer": proof.answer,
     }

@@ -6,10 +6,12 @@ from typing import Final
 
 from explorer.pages.proofs.starting import BUDGET_MOST
 from explorer.server.openapi.operation import (
+    AFTER,
     FLAG,
     TEXT,
     Content,
     Operation,
+    array,
     enum,
     fields,
     maybe,
@@ -21,17 +23,15 @@ from simulations import samples
 from simulations.models import Proof
 from simulations.proof.exploration.actions import BUDGETS
 
-PROOF: Final = fields(
-    {
-        "id": TEXT,
-        "title": TEXT,
-        "asks": enum(("explore", "conform")),
-        "status": enum(Proof.Status),
-        "stage": TEXT,
-        "problem": TEXT,
-        "answer": maybe({"type": "object"}),
-    }
-)
+SUMMARY: Final = {
+    "id": TEXT,
+    "title": TEXT,
+    "asks": enum(("explore", "conform")),
+    "status": enum(Proof.Status),
+    "stage": TEXT,
+    "problem": TEXT,
+}
+PROOF: Final = fields({**SUMMARY, "answer": maybe({"type": "object"})})
 
 BUDGET: Final = number(0, BUDGET_MOST)
 
@@ -52,6 +52,12 @@ FILES: Final = Content(
 )
 
 ROWS: Final = (
+    Operation(
+        "GET api-proofs",
+        "Proofs, the newest first, without their reports",
+        query=(AFTER,),
+        answer=array(fields(SUMMARY)),
+    ),
     queued(
         "POST api-proofs",
         "Queue an exploration of a scenario, or a recording that the simulated coordinator is to judge",
