@@ -204,3 +204,35 @@ CLASSIC_METADATA: Final = ScenarioCase(
     kip=[42],
     kafka=[0],
 )
+
+NEXT_GENERATION: Final = ScenarioCase(
+    text="protocol: classic\n"
+    + group_of(
+        "{at: 0s, join: A}, {at: 10s, fail_over: coordinator}, {at: 20s, join: B}",
+        members="A: {subscribe: [foo]}, B: {subscribe: [foo]}",
+        until="40s",
+    ),
+    look=lambda entries: said(
+        [e for e in entries if e.payload.get("body", {}).get("errorCode") == 0],
+        kind=Kind.RESPONSE,
+        api="JoinGroup",
+        field="generationId",
+    ),
+    looks_at="generations in the responses to JoinGroup, another broker having taken over after 10 s",
+    kip=[1, 2],
+    kafka=[1, 2],
+)
+
+MEMBER_EPOCHS: Final = ScenarioCase(
+    text="topics: {foo: {partitions: 2}, bar: {partitions: 2}}\n"
+    "members: {A: {subscribe: [foo]}, B: {subscribe: [bar]}}\n"
+    "script: [{at: 0s, join: A}, {at: 20s, join: B}]\nuntil: 60s\n",
+    look=lambda entries: [
+        e.payload["value"]["memberEpoch"]
+        for e in entries
+        if e.kind is Kind.RECORD and e.payload["type"] == 8 and e.payload["key"]["memberId"] == "A"
+    ],
+    looks_at="epochs of A in its records; B, which joins after 20 s, takes nothing from it",
+    kip=[1, 2],
+    kafka=[2, 3],
+)
