@@ -100,54 +100,41 @@ function head() {
       ? `${counted(seen.groups ?? 0, 'group')}, ${counted(seen.brokers ?? 0, 'broker')}, ${watchedWords(seen)}`
       : '';
   part('watch').textContent = cluster.watched ? 'Pause' : 'Watch again';
+  /** @type {HTMLElement[]} */
   const banners = [];
+  const add = (/** @type {Parameters<typeof banner>} */ ...known) => banners.push(banner(...known));
   if (cluster.status === 'failing')
-    banners.push(
-      banner(
-        'bad',
-        'Not watched now.',
-        cluster.problem,
-        ' It is tried again; the groups are shown as they were last seen.',
-      ),
-    );
+    add('bad', 'Not watched now.', cluster.problem, ' It is tried again; the groups are shown as they were last seen.');
   if (cluster.status === 'paused')
-    banners.push(banner('', 'Paused.', cluster.problem || 'The groups are shown as they were last seen.'));
-  if (cluster.status === 'waiting') banners.push(banner('', 'Waiting.', 'Somebody begins to watch it within seconds.'));
-  if (silent.length)
-    banners.push(banner('warn', `${counted(silent.length, 'broker')} not answering.`, seen.silent[silent[0] ?? '']));
+    add('', 'Paused.', cluster.problem || 'The groups are shown as they were last seen.');
+  if (cluster.status === 'waiting') add('', 'Waiting.', 'Somebody begins to watch it within seconds.');
+  if (silent.length) add('warn', `${counted(silent.length, 'broker')} not answering.`, seen.silent[silent[0] ?? '']);
   if (seen.follow?.command)
-    banners.push(
-      banner(
-        '',
-        'Polled, not followed.',
-        `${seen.follow.why} With it every record is seen, also what lies between two polls: `,
-        h('code.mono', seen.follow.command),
-      ),
+    add(
+      '',
+      'Polled, not followed.',
+      `${seen.follow.why} With it every record is seen, also what lies between two polls: `,
+      h('code.mono', seen.follow.command),
     );
   const agoMs = clock.now() - (seen.together?.to_ms ?? Number.NEGATIVE_INFINITY);
-  if (agoMs < TOGETHER_SHOWN_MS) banners.push(banner('warn', `${duration(agoMs)} ago:`, `${seen.together.says}.`));
+  if (agoMs < TOGETHER_SHOWN_MS) add('warn', `${duration(agoMs)} ago:`, `${seen.together.says}.`);
   const skew = worstSkew(seen);
   if (skew)
-    banners.push(
-      banner(
-        'warn',
-        'The clocks differ.',
-        skewWords({ skew_ms: skew }),
-        ' Durations in this list and in alerts are counted by this server’s clock.',
-      ),
+    add(
+      'warn',
+      'The clocks differ.',
+      skewWords({ skew_ms: skew }),
+      ' Durations in this list and in alerts are counted by this server’s clock.',
     );
   if (seen.follow?.different)
-    banners.push(
-      banner(
-        'warn',
-        '',
-        `${counted(seen.follow.different, 'answer')} of coordinators differed from the log; the timelines say where.`,
-      ),
+    add(
+      'warn',
+      '',
+      `${counted(seen.follow.different, 'answer')} of coordinators differed from the log; the timelines say where.`,
     );
-  if (seen.follow?.left_out)
-    banners.push(banner('warn', '', `${number(seen.follow.left_out)} groups of the log are not recorded.`));
-  if (seen.left_out) banners.push(banner('warn', '', `${number(seen.left_out)} groups are listed and not described.`));
-  if (lost) banners.push(banner('warn', 'Connection lost.', 'It is opened again.'));
+  if (seen.follow?.left_out) add('warn', '', `${number(seen.follow.left_out)} groups of the log are not recorded.`);
+  if (seen.left_out) add('warn', '', `${number(seen.left_out)} groups are listed and not described.`);
+  if (lost) add('warn', 'Connection lost.', 'It is opened again.');
   part('banners').replaceChildren(...banners);
 }
 

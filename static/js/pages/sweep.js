@@ -115,28 +115,25 @@ function head() {
 
 function banners() {
   const shownNow = /** @type {HTMLElement[]} */ ([]);
+  const add = (/** @type {Parameters<typeof banner>} */ ...known) => shownNow.push(banner(...known));
   const kept = `${grouped(detail.done)} of ${grouped(detail.cases)} cases are kept.`;
   const goOn = () =>
     detail.same_engine
       ? h('button.btn.sm', { 'data-needs': 'change', onclick: resume }, 'Go on with the rest')
       : h('span', 'The assignors have changed since, so that it cannot go on.');
   if (detail.status === 'failed') {
-    shownNow.push(
-      banner('bad', 'The sweep failed.', h('span', detail.problem), detail.done ? h('span', kept) : null, goOn()),
-    );
+    add('bad', 'The sweep failed.', h('span', detail.problem), detail.done ? h('span', kept) : null, goOn());
   } else if (detail.status === 'interrupted') {
-    shownNow.push(banner('warn', 'Cut short.', h('span', `${detail.problem} ${kept}`), goOn()));
+    add('warn', 'Cut short.', h('span', `${detail.problem} ${kept}`), goOn());
   } else if (detail.status === 'cancelled') {
-    shownNow.push(banner('', 'Stopped.', h('span', kept), goOn()));
+    add('', 'Stopped.', h('span', kept), goOn());
   } else if (detail.waits) {
     shownNow.push(h('div.banner.warn', { role: 'status' }, h('b', 'Waiting. '), detail.waits));
   } else if (detail.spark && !detail.spark.ready) {
-    shownNow.push(
-      banner(
-        '',
-        'Getting Spark ready.',
-        'Its packages are being fetched, once; this sweep begins as soon as they are there.',
-      ),
+    add(
+      '',
+      'Getting Spark ready.',
+      'Its packages are being fetched, once; this sweep begins as soon as they are there.',
     );
   }
   part('banners').replaceChildren(...shownNow);
