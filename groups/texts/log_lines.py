@@ -6,13 +6,14 @@ lines of all files are together (``inferred``).
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from groups.texts.found import PASSED_OVER, Found, LineProblem, LogEvent, Remark, TextFormat
-from groups.texts.line_time import line_time
+from groups.texts.line_time import MOST_MS, line_time
 
 BROKER: Final = "broker"
 
@@ -30,6 +31,9 @@ _RDKAFKA: Final = re.compile(r"\|([A-Z_]+)\|([^|]*)\|\s*(?:\[thrd:[^\]]*\]:)?\s*
 _RDKAFKA_GROUP: Final = re.compile(r'[Gg]roup "([^"]*)"')
 _CLUSTER: Final = re.compile(r"\bCluster ID: ([\w-]{22})(?![\w-])")
 CLUSTERS_MOST: Final = 5
+_STATISTICS: Final = re.compile(r'\{\s*"name":\s*"[^"]{0,999}#consumer-\d{1,9}",\s*"client_id":')
+"""The beginning of the JSON that librdkafka gives to a consumer's ``stats_cb``."""
+
 _LAYOUT_END: Final = re.compile(r"\((?:org\.apache\.)?kafka\.[\w.$]+\)")
 
 _M, _G = r"(?P<member>\S+)", r"(?P<group>.{1,999}?)"
@@ -180,6 +184,9 @@ class LogReader:
     """Cluster ids that Java clients log, each with its first line."""
     groups: dict[str, str] = field(default_factory=dict)
     """Clients of librdkafka → the group that they named last."""
+    rebalances: dict[str, int] = field(default_factory=dict)
+    """Clients of librdkafka → how many rebalances their last statistics count."""
+    groupless: int = 0
     held: LogEvent | None = None
     """An event whose partitions follow in lines of their own."""
     held_partitions: list[str] = field(default_factory=list)
@@ -188,6 +195,8 @@ class LogReader:
         if self.held is not None and (assigned := _ASSIGNED.search(line)) is not None:
             self.held_partitions.append(assigned[1].rstrip("]"))
             return self._let_go()
+        if (statistics := _STATISTICS.search(line)) is not None:
+            return self._statistics(number, line[statistics.start() :])
         found = self._message(line)
         if found is None:
             if (cluster := _CLUSTER.search(line)) is not None and len(self.clusters) < CLUSTERS_MOST:
@@ -224,6 +233,10 @@ class LogReader:
             yield Remark(
                 f"{self.undated:,} lines of logs have no date and time in front (the first is line {self.first_undated}): they have no place on an axis"
             )
+        if self.groupless:
+            yield Remark(
+                f"{self.groupless:,} statistics of librdkafka are of clients that no log line before them puts into a group: they name none themselves"
+            )
         if len(self.clusters) > 1:
             named = ", ".join(f"{cluster} from line {first}" for cluster, first in self.clusters.items())
             count = "two" if len(self.clusters) == 2 else f"{len(self.clusters)} or more"
@@ -235,6 +248,29 @@ class LogReader:
                 f"{self.zoneless:,} lines state no time zone: they are read as UTC, unless records of the same group show how far they are from it",
                 True,
             )
+
+    def _statistics(self, number: int, text: str) -> Iterable[Found]:
+        """What librdkafka's statistics report of rebalances since the client's last ones."""
+        try:
+            found, _ = json.JSONDecoder().raw_decode(text)
+            client, counters = str(found["name"]).partition("#")[0], found["cgrp"]
+            count, age_ms = int(counters["rebalance_cnt"]), int(counters["rebalance_age"])
+            at_ms, reason = int(found["time"]) * 1000, str(counters["rebalance_reason"])[:400]
+        except (ValueError, TypeError, LookupError, RecursionError, OverflowError):
+            return [LineProblem(number, None, "the statistics of librdkafka are cut off, or not whole")]
+        if not 0 <= at_ms - age_ms <= at_ms < MOST_MS:
+            return [LineProblem(number, None, "the statistics of librdkafka have no time that can be")]
+        if client not in self.groups:
+            self.groupless += 1
+            return PASSED_OVER
+        before, self.rebalances[client] = self.rebalances.get(client, 0), count
+        if count < before:
+            sentence = f"its counters began again, {before:,} rebalances before: it was started again"
+            return [LogEvent(self.groups[client], at_ms, client, "reason", {"reason": sentence})]
+        if count == before:
+            return PASSED_OVER
+        sentence = f"rebalance {count:,} since it started: {reason or 'no reason'}"
+        return [LogEvent(self.groups[client], at_ms - age_ms, client, "reason", {"reason": sentence})]
 
     def _let_go(self) -> list[Found]:
         event, partitions = self.held, self.held_partitions
@@ -284,7 +320,8 @@ LOG_LINES: Final = TextFormat(
     name="lines of logs",
     recognised=re.compile(
         r"\[GroupCoordinator \S|\[GroupId .{1,999}?\] |(?:Preparing to rebalance|Stabilized) group |\[Consumer clientId=.{0,999}?groupId="
-        r'|\|[A-Z]+\|[^|]+\| \[thrd:|has left group .{0,999}?through explicit|Member \S+ in group .{1,999}? has failed|Group "[^"]+": '
+        r'|\|[A-Z]+\|[^|]+\| \[thrd:|has left group .{0,999}?through explicit|Member \S+ in group .{1,999}? has failed|Group "[^"]+": |'
+        + _STATISTICS.pattern
     ),
     reader=lambda _written_ms: LogReader(),
     carries="who joined, was removed and left, with the reasons that were logged, generations and epochs; what clients were assigned, as far as their lines are here",
