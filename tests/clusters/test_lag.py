@@ -14,6 +14,7 @@ from groups import storage
 from groups.cluster_models import Cluster
 from groups.storage.lag import LagAnswer
 from groups.watching import pulling
+from tests.clusters.lag_at_length import COMMIT_MS, held, prices
 from tests.clusters.releases.tool import Tool, rows, tool_of
 from tests.clusters.secure import Secure
 from tests.clusters.watched import Watch, cluster, row, until
@@ -183,3 +184,22 @@ def test_the_lag_is_what_kafkas_tool_prints_and_its_seconds_are_the_age_of_the_f
         assert lost["lost_partition"] == f"{traffic.topic}-2"
     traffic.close()
     assert not [one for one in dated if abs(one.seconds - one.truth_s) > max(one.truth_s / 10, one.round_s)]
+
+
+def test_amid_rebalances_the_lag_lies_between_what_kafkas_tool_prints_before_and_after(
+    secure: Secure, cluster: Cluster, tool: Tool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulling, "LAG_EVERY_S", 1.0)
+    found = held(secure, cluster, tool, 12, None)
+    assert found.wrong == []
+    assert found.dated
+
+
+def test_a_kill_costs_what_the_clients_logs_of_their_reads_show(
+    secure: Secure, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulling, "LAG_EVERY_S", 1.0)
+    [one] = prices(secure, cluster, ["killed"])
+    assert abs(one.unread_ms - one.true_unread_ms) <= COMMIT_MS * one.pieces, one
+    assert one.twice_most is not None
+    assert one.twice_least <= one.true_twice <= one.twice_most, one

@@ -8,6 +8,7 @@ import java.util.Properties;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.common.KafkaException;
@@ -21,7 +22,7 @@ import org.apache.kafka.common.TopicPartition;
  * When standard input ends it leaves too, so that it never outlives the test.
  *
  * Arguments: topics (comma; or one "regex:" and a pattern that the broker resolves), milliseconds to spend in onPartitionsRevoked, then key=value settings of the consumer.
- * Three settings are the program's own: "member.commits.revoked=true" commits in onPartitionsRevoked, "member.assigned.ms" are
+ * Four settings are the program's own: "member.reads=true" tells each record that it reads ("at orders-0 12 1795782607745", with the time), "member.commits.revoked=true" commits in onPartitionsRevoked, "member.assigned.ms" are
  * milliseconds to spend in onPartitionsAssigned, and "member.goes.on=true" polls again when poll() has thrown, where else the program ends.
  */
 public class GroupMember {
@@ -30,6 +31,7 @@ public class GroupMember {
     private static final String COMMITS_REVOKED = "member.commits.revoked";
     private static final String ASSIGNED_MS = "member.assigned.ms";
     private static final String GOES_ON = "member.goes.on";
+    private static final String READS = "member.reads";
 
     /** What its callbacks do beside telling that they were called. */
     private record Callbacks(long revokeMs, long assignedMs, boolean commitsRevoked) {
@@ -48,6 +50,7 @@ public class GroupMember {
         boolean commitsRevoked = "true".equals(settings.remove(COMMITS_REVOKED));
         Callbacks callbacks = new Callbacks(Long.parseLong(args[1]), assignedMs, commitsRevoked);
         boolean goesOn = "true".equals(settings.remove(GOES_ON));
+        boolean tellsReads = "true".equals(settings.remove(READS));
         ConcurrentLinkedQueue<String> commands = new ConcurrentLinkedQueue<>();
         KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(settings);
         Thread reader = new Thread(() -> read(commands));
@@ -81,7 +84,11 @@ public class GroupMember {
                 continue;
             }
             try {
-                records += consumer.poll(POLL).count();
+                for (ConsumerRecord<byte[], byte[]> each : consumer.poll(POLL)) {
+                    records++;
+                    String place = each.topic() + "-" + each.partition() + " " + each.offset();
+                    if (tellsReads) say("at " + place + " " + System.currentTimeMillis(), List.of());
+                }
             } catch (KafkaException thrown) {
                 if (!goesOn) throw thrown;
                 say("threw " + thrown.getClass().getSimpleName(), List.of());
