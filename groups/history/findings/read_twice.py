@@ -67,7 +67,7 @@ class Rereads(Watch):
         last = step.entries[-1]
         if last.kind is Kind.RECORD:
             for change in step.members:
-                for key in change.gained:
+                for key in sorted(change.gained):
                     self._takes(change.member_id, key, step.after)
         elif last.payload.get("api") == "OffsetCommit":
             if last.kind is Kind.REQUEST:
