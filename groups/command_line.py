@@ -8,12 +8,16 @@ import contextlib
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, Final, NoReturn, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
+from django.dispatch import Signal
 
 from groups.address_space import bound_memory
 from groups.terminal import terminal_name, terminal_text
+
+command_ended: Final = Signal()
+"""Sent with the ``name`` of a command, its ``options`` and whether it ``failed``; some of it may be done all the same."""
 
 BAD_USAGE = 2
 """Exit code of bad usage and of bad input."""
@@ -58,7 +62,13 @@ class TerminalCommand(BaseCommand):
         # Django would take the streams that a caller gives as they are.
         given = options.pop("stdout", None), options.pop("stderr", None)
         self._write_to(given[0] or self.stdout._out, given[1] or self.stderr._out)
-        return super().execute(*args, **options)
+        name, failed = type(self).__module__.rpartition(".")[2], True
+        try:
+            result = super().execute(*args, **options)
+            failed = False
+            return result
+        finally:
+            command_ended.send(type(self), name=name, options=options, failed=failed)
 
     def _write_to(self, out: Any, error: Any) -> None:
         self.stdout = TerminalOutput(out)

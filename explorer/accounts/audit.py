@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from datetime import timedelta
+from getpass import getuser
 from typing import Any, Final, NamedTuple
 
 from django.conf import settings
@@ -15,7 +16,9 @@ from django.db import DatabaseError
 from django.http import HttpRequest
 from django.utils import timezone
 
-from explorer.accounts.models import ABOUT_LENGTH_MOST, AuditEntry
+from explorer.accounts.models import ABOUT_LENGTH_MOST, NAME_LENGTH_MOST, AuditEntry
+from explorer.accounts.permissions import Action
+from groups.command_line import command_ended
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +29,17 @@ FORBIDDEN: Final = "forbidden"
 ROLE: Final = "role"
 """Actions that are no address's."""
 
+
+COMMANDS: Final[Mapping[str, tuple[Action, tuple[str, ...]]]] = {
+    "import_log": (Action.IMPORT, ("paths", "cluster", "group")),
+    "timeline add": (Action.IMPORT, ("file",)),
+    "timeline rename": (Action.CHANGE, ("id", "title")),
+    "timeline remove": (Action.DELETE, ("ids",)),
+    "timeline export": (Action.EXPORT, ("ids",)),
+    "clusters apply": (Action.CLUSTER, ("file",)),
+    "restore": (Action.ADMINISTER, ("folder",)),
+}
+"""Commands that leave an entry, with the options that say about what. Roles and tokens have their own."""
 
 BY_PROXY: Final = "proxy"
 
@@ -40,8 +54,8 @@ class Source(NamedTuple):
     """Who acts, and from where."""
 
     user: User | None = None
-    by: str = "command"
-    """``browser``, ``proxy``, ``token`` and its name, or ``command``."""
+    by: str = "browser"
+    """``browser``, ``proxy``, ``token`` and its name, or ``command of`` and the operating system's user."""
 
     client: str = ""
 
@@ -54,7 +68,7 @@ def note(action: str, about: str, account: User | None = None, **details: Any) -
     """Adds an entry of what was done. ``account``: who did it, if the request had no sender yet."""
     if not settings.LOGIN:
         return
-    source = current.get() or Source()
+    source = current.get() or Source(by=f"command of {getuser()}"[: NAME_LENGTH_MOST + 10])
     user = account or source.user
     try:
         AuditEntry.objects.create(
@@ -110,9 +124,23 @@ def _signed_out(sender: Any, request: HttpRequest, user: User | None, **more: An
         note(SIGN_OUT, user.get_username(), user)
 
 
+def _command_ended(sender: Any, name: str, options: Mapping[str, Any], *, failed: bool, **more: Any) -> None:
+    verb = options.get("verb")
+    found = COMMANDS.get(f"{name} {verb}" if verb else name)
+    if found is None or options.get("dry_run"):
+        return
+    action, of = found
+    said = [options[each] for each in of if options.get(each)]
+    words = [str(word) for each in said for word in (each if isinstance(each, list) else [each])]
+    details: dict[str, Any] = {"failed": True} if failed else {}
+    note(action, " ".join([name, *([verb] if verb else []), *words]), **details)
+
+
 def _refused(sender: Any, credentials: Mapping[str, Any], **more: Any) -> None:
     note(REFUSED, str(credentials.get("username", "")))
 
 
 for signal, receiver in ((user_logged_in, _signed_in), (user_logged_out, _signed_out), (user_login_failed, _refused)):  # fmt: skip
     signal.connect(receiver, dispatch_uid=f"explorer.accounts.audit.{receiver.__name__}")
+
+command_ended.connect(_command_ended, dispatch_uid="explorer.accounts.audit.commands")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from datetime import timedelta
+from functools import partial
+from getpass import getuser
+from pathlib import Path
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from explorer.access import signing_in
@@ -22,6 +26,7 @@ from explorer.accounts.permissions import Role
 from explorer.accounts.roles import give
 from explorer.pages.account import views
 from explorer.server import retention
+from groups.models import Timeline
 from tests.access.conftest import Asks
 from tests.access.test_account_tokens import sent
 from tests.access.test_roles import RUN, people
@@ -97,7 +102,7 @@ async def test_roles_and_tokens_and_accounts_leave_entries(person: Person) -> No
         ("role", "eve"),
         ("administer", address),
     ], "a form that is not taken leaves none"
-    assert found[0][:2] == ("", "command")
+    assert found[0][:2] == ("", f"command of {getuser()}")
     change = await AuditEntry.objects.aget(about="eve")
     assert (change.name, change.details) == (
         "ada",
@@ -234,3 +239,31 @@ async def test_no_token_or_password_is_in_the_log(team: Asks, person: Person) ->
     assert text not in rows
     assert PASSWORD not in rows
     assert person.cookies["rebalance-session"] not in rows
+
+
+@pytest.mark.django_db(transaction=True)
+def test_commands_that_change_or_take_something_leave_an_entry_with_the_systems_user(
+    settings: Any, tmp_path: Path
+) -> None:
+    settings.STORE_URL, file = str(tmp_path / "store"), tmp_path / "entries.jsonl"
+    command = partial(call_command, stdout=io.StringIO(), stderr=io.StringIO())
+    command("import_log", "groups/samples/orders-enrich", "--engine", "local")
+    assert not AuditEntry.objects.exists(), "in local mode nobody has a name"
+    settings.LOGIN = ("password",)
+    command("import_log", "groups/samples/orders-enrich", "--engine", "local")
+    one, *_ = Timeline.objects.values_list("pk", flat=True)
+    command("timeline", "rename", one, "outage")
+    command("timeline", "list")
+    command("timeline", "export", one, "--format", "data", "--out", str(file))
+    command("timeline", "remove", one)
+    with pytest.raises(CommandError):
+        command("timeline", "remove", one)
+    rows = AuditEntry.objects.order_by("pk").values_list("by", "action", "about", "details")
+    assert {row[0] for row in rows} == {f"command of {getuser()}"}
+    assert [row[1:] for row in rows] == [
+        ("import", "import_log groups/samples/orders-enrich", {}),
+        ("change", f"timeline rename {one} outage", {}),
+        ("export", f"timeline export {one}", {}),
+        ("delete", f"timeline remove {one}", {}),
+        ("delete", f"timeline remove {one}", {"failed": True}),
+    ]

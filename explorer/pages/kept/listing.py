@@ -57,6 +57,10 @@ TROUBLES: Final = {"any": 0, "warning": LEVEL_MS, "critical": 2 * LEVEL_MS}
 SORTS: Final = ("newest", "gravest")
 
 
+DAYS_MOST: Final = 365_000
+"""A thousand years; a day before the year 1 is no date."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What a reader wants to see. ``from_ms``, ``until_ms``: milliseconds since 1970; the log has something between
@@ -92,7 +96,7 @@ class Asked:
             choice(asked.source, "source", SOURCES)
         choice(asked.trouble, "trouble", TROUBLES)
         choice(asked.sort, "sort", SORTS)
-        if asked.days is not None and asked.days > timedelta.max.days // 2:
+        if asked.days is not None and asked.days > DAYS_MOST:
             raise BadRequest(f"days={asked.days} lies before all timelines.", field="days")
         return asked
 

@@ -8,7 +8,7 @@ from explorer.figures.epochs import Figure
 from explorer.pages.forks.starting import Branch, Offer
 from explorer.pages.inspector.answering import BYTES_MOST
 from explorer.pages.inspector.asking import EDITS_MOST, NAME_MOST, VERSION_MOST
-from explorer.pages.kept.listing import SORTS, SOURCES, TROUBLES
+from explorer.pages.kept.listing import DAYS_MOST, SORTS, SOURCES, TROUBLES
 from explorer.pages.kept.views import DELETED_MOST
 from explorer.pages.runs.starting import SEED_MOST, SEMANTICS
 from explorer.pages.timelines.assignment import Answer as AssignmentAnswer
@@ -410,7 +410,7 @@ ROWS: Final = (
             text("group", "the name of a group"),
             text("author", "the name of an account"),
             one_of("trouble", "at least so grave", TROUBLES),
-            whole("days", "added within so many days", least=1, most=10**8),
+            whole("days", "added within so many days", least=1, most=DAYS_MOST),
             whole("from_ms", "something of the log is later, in ms since 1970", most=10**14),
             whole("until_ms", "something of the log is earlier, in ms since 1970", most=10**14),
             one_of("sort", "the order", SORTS),
