@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,10 +12,23 @@ from urllib.parse import urlencode
 
 import orjson
 import pytest
+import schemathesis
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.handlers.wsgi import WSGIHandler
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from hypothesis import HealthCheck, Phase, given, strategies
+from hypothesis import settings as hypothesis_settings
 from jsonschema import Draft202012Validator
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import Failure, FailureGroup
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
 
 from explorer.pages.imports import uploading
 from explorer.pages.proofs import starting as proofs
@@ -286,6 +300,44 @@ def test_a_right_body_is_taken_and_no_wrong_value_brings_a_status_that_is_not_de
     files = {"files": SimpleUploadedFile("notes.json", b"[]"), "session_timeout_ms": "x"}
     assert tried.client.post("/api/imports", files).status_code == 400
     assert not tried.wrong, "\n".join(tried.wrong)
+
+
+@pytest.mark.long
+def test_schemathesis_finds_no_fault_of_the_server_and_no_answer_that_is_not_declared(
+    ids: dict[str, Any],
+) -> None:
+    """Right and wrong requests of each operation, about what is stored and about nothing; ``API_EXAMPLES`` is how many of each."""
+    api = schemathesis.openapi.from_wsgi("/api/openapi.json", WSGIHandler())
+    checks = [
+        not_a_server_error, status_code_conformance, content_type_conformance, response_headers_conformance, response_schema_conformance,
+    ]  # fmt: skip
+    examples = int(os.environ.get("API_EXAMPLES", "0"))
+    wrong: dict[str, str] = {}
+
+    def ask(operation: Any) -> None:
+        @hypothesis_settings(
+            max_examples=examples or 4, derandomize=not examples, deadline=None, database=None,
+            suppress_health_check=list(HealthCheck), phases=[Phase.generate],
+        )  # fmt: skip
+        @given(strategies.one_of(*map(operation.as_strategy, GenerationMode)), strategies.booleans())
+        def asked(case: Any, is_stored: bool) -> None:
+            Timeline.objects.filter(source=Timeline.Source.SIMULATION).delete()
+            if is_stored and case.method != "DELETE":
+                case.path_parameters = {name: ids[name] for name in case.path_parameters or {}}
+            try:
+                case.validate_response(case.call(headers={"Accept-Encoding": "identity"}), checks=checks)
+            except (Failure, FailureGroup) as failure:
+                found = getattr(failure, "exceptions", [failure])
+                for each in found:
+                    wrong.setdefault(
+                        f"{operation.label}: {each.title}", f"{case.as_curl_command():.600} {each!s:.500}"
+                    )
+
+        asked()
+
+    for found in api.get_all_operations():
+        ask(found.ok())
+    assert not wrong, "\n\n".join(f"{place}\n{what}" for place, what in wrong.items())
 
 
 @pytest.mark.django_db
