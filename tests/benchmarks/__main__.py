@@ -25,6 +25,7 @@ from tests.benchmarks import (
     sockets,
     starting,
     sweeps,
+    together,
     troubles,
     wire,
 )
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, Callable[[], Iterable[Figure]]] = {
     "live-lag": live_lag.run,
     "live-pull": live_pull.run,
     "live-sockets": live_sockets.run,
+    "together": together.run,
     "sharing": sharing.run,
     "import": pipeline.run,
     "imports": imports.run,

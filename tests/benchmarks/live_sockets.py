@@ -104,7 +104,7 @@ async def _heard(server: Served, follower: subprocess.Popen[str], sockets: int) 
     timeline = json.loads(await asyncio.to_thread(follower.stdout.readline))["timeline"]
     before_kb = memory_kb(server.pid)
     heard: Heard = {}
-    opened = await _open(server, f"/ws/timelines/{timeline}", sockets, heard)
+    opened = await open_sockets(server, f"/ws/timelines/{timeline}", sockets, heard)
     with_sockets_kb = memory_kb(server.pid)
     own = os.getpid()
     began_s, used_s, own_s = time.monotonic(), processor_s(server.pid), processor_s(own)
@@ -208,14 +208,19 @@ def frame_end(data: bytes, at: int) -> int:
     return at + 2 + length
 
 
+def text_of(frame: bytes) -> bytes:
+    """The text of a frame, decompressed."""
+    text = frame[{126: 4, 127: 10}.get(frame[1] & 0x7F, 2) :]
+    if frame[0] & RSV1:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(text + b"\0\0\xff\xff")
+    return text
+
+
 def told_of(heard: Heard) -> dict[int, list[float]]:
     """The times by the last entry that a message tells of."""
     found: dict[int, list[float]] = {}
     for frame, times in heard.items():
-        begin = {126: 4, 127: 10}.get(frame[1] & 0x7F, 2)
-        text = frame[begin:]
-        if frame[0] & RSV1:
-            text = zlib.decompressobj(-zlib.MAX_WBITS).decompress(text + b"\0\0\xff\xff")
+        text = text_of(frame)
         if text.startswith(b'{"type":"changes"'):
             last = LAST.search(text, 0, 80)
             assert last is not None
@@ -231,7 +236,7 @@ PING, PONG = 0x9, 0xA
 LAST: Final = re.compile(rb'"last":(\d+)')
 
 
-async def _open(server: Served, path: str, sockets: int, heard: Heard) -> list[asyncio.BaseTransport]:
+async def open_sockets(server: Served, path: str, sockets: int, heard: Heard) -> list[asyncio.BaseTransport]:
     host, port = server.url.removeprefix("http://").rsplit(":", 1)
     cookie = server.cookie()
     transports: list[asyncio.BaseTransport] = []
