@@ -226,11 +226,12 @@ def parts_of(request: LoggedRequest) -> Iterator[RecordedRequest]:
     """The request as each of its groups sees it."""
     body, answer = request.request, request.response
     if request.api == DESCRIBE:
-        for group_id, known in zip(body["groupIds"], answer["groups"], strict=False):
-            yield _part(request, group_id, {**body, "groupIds": [group_id]}, known)
+        # A broker answers in the order of its partitions, not in that of the request.
+        for known in answer["groups"]:
+            yield _part(request, known["groupId"], {**body, "groupIds": [known["groupId"]]}, known)
     elif request.api == DESCRIBE_CLASSIC:
-        for group_id, known in zip(body["groups"], answer["groups"], strict=False):
-            yield _part(request, group_id, {**body, "groups": [group_id]}, known)
+        for known in answer["groups"]:
+            yield _part(request, known["groupId"], {**body, "groups": [known["groupId"]]}, known)
     elif request.api == DELETE_GROUPS:
         results = {known["groupId"]: known for known in answer["results"]}
         for group_id in body["groupsNames"]:
