@@ -39,6 +39,12 @@ class Release(StrEnum):
         """The newest level of the feature ``group.version`` that it supports."""
         return int(self.rules.consumer_protocol)
 
+    def by(self, rules: Rules) -> Release:
+        """This release with other rules, for a question about a rule alone; its name stays."""
+        other = str.__new__(Release, self.value)
+        other._name_, other._value_, other.rules = self.name, self.value, rules
+        return other
+
     def knows(self, record_type: int) -> bool:
         """Whether it replays records of this type when it loads the log; others it skips."""
         return self.rules.consumer_protocol or record_type <= _NEWEST_CLASSIC_TYPE

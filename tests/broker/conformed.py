@@ -64,6 +64,12 @@ def recorded_until_alike(
     return found
 
 
+def told_settings(settings: Mapping[str, object] = played.SETTINGS) -> dict[str, str]:
+    """Of those that a node ran with, the ones that ``conform`` is told."""
+    every = {**SETTINGS, **settings}
+    return {name: str(every[name]) for name in BROKER_SETTINGS if name in every}
+
+
 def conform(
     node: Node,
     problems: dict[str, Exception],
@@ -76,9 +82,7 @@ def conform(
     It is judged by the rules of ``release``, or of the node's own. A group that takes longer than ``limit_s`` of processor time has
     no verdict.
     """
-    told = {**SETTINGS, **settings_told}
-    settings = settings_of({name: str(told[name]) for name in BROKER_SETTINGS if name in told})
-    settings = replace(settings, release=release or release_of(node.release))
+    settings = replace(settings_of(told_settings(settings_told)), release=release or release_of(node.release))
     files = read(str(node.folder / "broker.log.requests"), [str(node.data)], timedelta())
     not_judged = NotJudged()
     verdicts = {}

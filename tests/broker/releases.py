@@ -23,7 +23,7 @@ from groups.releases import EARLIER, Release, UnknownRelease, release_of
 from . import improvised, played
 from .conformed import Conformed, conform
 from .exchanges import EXCHANGES, regexes
-from .node import running
+from .node import Node, running
 from .played import Stage
 
 RELEASES: Final = ("4.0.2", "4.1.2", "4.2.1", "4.3.0", "4.3.1", "4.4.0")
@@ -54,20 +54,19 @@ def judge_of(release: str) -> Release:
         return EARLIER
 
 
-def recorded(folder: Path, release: str, groups: Collection[str], judge: Release) -> Conformed:
-    """These exchanges and improvised groups on one broker of the release, judged by the rules of ``judge``."""
+def played_on(node: Node, groups: Collection[str]) -> dict[str, Exception]:
+    """Plays these exchanges and improvised groups on the running node; what went wrong with one, by its name."""
     stage = Stage(exchange for name, exchange in EXCHANGES.items() if name in groups)
-    with running(folder, played.SETTINGS, request_log=True, release=release) as node:
-        with ThreadPoolExecutor(1) as pool:
-            drawn = pool.submit(improvised.play, node, [DRAWN[name] for name in groups if name in DRAWN])
-            stage.play(node)
-            problems = drawn.result()
+    with ThreadPoolExecutor(1) as pool:
+        drawn = pool.submit(improvised.play, node, [DRAWN[name] for name in groups if name in DRAWN])
+        stage.play(node)
+        problems = drawn.result()
+    if any(each.after_restart for each in stage.exchanges):
         stage.first_acts(node)
         node.stop()
         node.start()
         stage.second_acts(node)
-    limit_s = None if release == judge else JUDGED_LIMIT_S
-    return conform(node, {**stage.problems, **problems}, release=judge, limit_s=limit_s)
+    return {**stage.problems, **problems}
 
 
 def result_of(conformed: Conformed) -> Result:
@@ -97,8 +96,11 @@ def kept(release: str, judge: Release) -> Path:
 
 
 def play(release: str, judge: Release, groups: Collection[str]) -> Result:
+    limit_s = None if release == judge else JUDGED_LIMIT_S
     with tempfile.TemporaryDirectory() as folder:
-        return result_of(recorded(Path(folder), release, groups, judge))
+        with running(Path(folder), played.SETTINGS, request_log=True, release=release) as node:
+            problems = played_on(node, groups)
+        return result_of(conform(node, problems, release=judge, limit_s=limit_s))
 
 
 def matrix(results: Mapping[str, Result]) -> str:

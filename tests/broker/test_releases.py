@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
+from dataclasses import dataclass
 
 import pytest
 
@@ -11,39 +11,58 @@ from groups.clusters.checking import check
 from groups.releases import OLDER, Release
 from groups.releases.table import version_of
 
-from .node import running
+from . import played
+from .conformed import conform
+from .node import Node, running
 from .older_rules import PROBES, asked
-from .releases import NOT_PLAYED, play
+from .recording import OF_RELEASES
+from .releases import played_on
 
 pytestmark = pytest.mark.broker
 
-GROUPS = ("last-leaves", "static-other-subscription", "full-group", "assignor-chosen")
-"""Exchanges of which at least one goes otherwise on the other release."""
+NAMED = {"4.3.1": "4.2 to 4.3", "4.4.0": "4.4 or later"}
+"""By release, what the test of a connection takes its broker for."""
 
 
-@pytest.mark.parametrize(("release", "named"), [("4.3.1", "4.2 to 4.3"), ("4.4.0", "4.4 or later")])
-def test_the_test_of_a_connection_names_the_releases_that_a_broker_can_be(
-    released_jars: str, tmp_path: Path, release: str, named: str
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """A stopped broker, what went wrong with the exchanges, and what the test of a connection answered while it ran."""
+
+    node: Node
+    problems: dict[str, Exception]
+    versions: str
+
+
+@pytest.fixture(scope="module", params=NAMED)
+def left(
+    released_jars: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Left:
     async def steps(bootstrap: str) -> list[str]:
         return [
             step.text async for step in check({"bootstrap.servers": bootstrap}) if step.name == "versions"
         ]
 
-    with running(tmp_path / "node", release=release) as node:
-        [says] = asyncio.run(steps(node.bootstrap))
-    assert says.endswith(f"It runs Kafka {named}.")
+    folder = tmp_path_factory.mktemp("node")
+    with running(folder, played.SETTINGS, request_log=True, release=request.param) as node:
+        [versions] = asyncio.run(steps(node.bootstrap))
+        problems = played_on(node, OF_RELEASES)
+    return Left(node=node, problems=problems, versions=versions)
 
 
-@pytest.mark.parametrize("release", ["4.3.1", "4.4.0"])
-@pytest.mark.parametrize("judge", [Release.V4_3_1, Release.V4_4_0])
-def test_a_recording_agrees_with_the_rules_of_its_own_release_and_differs_by_the_others(
-    released_jars: str, release: str, judge: Release
+def test_the_test_of_a_connection_names_the_releases_that_a_broker_can_be(left: Left) -> None:
+    assert left.versions.endswith(f"It runs Kafka {NAMED[left.node.release]}.")
+
+
+def test_a_recording_agrees_with_its_own_release_and_differs_from_the_other_by_rules_of_the_table_alone(
+    left: Left,
 ) -> None:
-    found = play(release, judge, GROUPS)
-    assert found.keys() == set(GROUPS)
-    differing = [line for lines in found.values() for line in lines if not line.startswith(NOT_PLAYED)]
-    assert bool(differing) == (release != judge), differing
+    assert left.problems == {}
+    for judge in (Release.V4_3_1, Release.V4_4_0):
+        verdicts = conform(left.node, left.problems, release=judge).verdicts
+        assert verdicts.keys() == set(OF_RELEASES)
+        differences = [each for verdict in verdicts.values() for each in verdict["differences"]]
+        assert bool(differences) == (judge != left.node.release), differences
+        assert [each for each in differences if not each["rules"]] == []
 
 
 def test_a_broker_of_4_2_is_on_the_side_of_each_rule_that_its_release_stands_on(released_jars: str) -> None:

@@ -79,6 +79,7 @@ def test_what_real_clients_did_is_what_the_simulated_coordinator_would_have_answ
         "not_judged": [{"reason": "coordinator not ready", "requests": 34, "records": 0}],
         "excused": [{"reason": LATE_IMAGE, "count": 2}],
         "differences": [],
+        "rules": {},
     }
 
 

@@ -12,7 +12,7 @@ import orjson
 from django.core.management.base import CommandError, CommandParser
 
 from groups.command_line import TerminalCommand, file_named, in_one_line, usage
-from groups.releases import EARLIER
+from groups.releases import EARLIER, since
 from simulations.management.commands.simulate import release_asked, release_option
 
 if TYPE_CHECKING:
@@ -125,6 +125,8 @@ class Command(TerminalCommand):
         self.stderr.write(
             f"{judged_count:,} judged, {excused:,} excused" + (f": {because}" if because else "")
         )
+        for rule, count in result["rules"].items():
+            self.stderr.write(f"{count:,} differ by {rule}, which Kafka has from {since(rule)} on")
         if result["differences"]:
             first = result["differences"][0]
             summary = (

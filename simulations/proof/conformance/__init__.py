@@ -11,6 +11,7 @@ module               what it is for
 ``versions``         answers as an older version of their API has them
 ``search``           the walk along a group's log, and back where an earlier step was the wrong one
 ``candidates``       what may have come next, and ``differing`` what to go on with where nothing agrees
+``other_rules``      whether another release does what differs, and by which rules
 ``releasing``        answers that had to wait
 ``excuses``          what is believed where the recording cannot show it
 ``steps``            one step, and what it contributes to the report

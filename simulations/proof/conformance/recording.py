@@ -104,7 +104,8 @@ def loads_of(recording: Recording) -> tuple[int, ...]:
 class Difference:
     """Something that the simulated coordinator would have said or written otherwise.
 
-    ``recorded`` or ``simulated`` is null where one side has nothing.
+    ``recorded`` or ``simulated`` is null where one side has nothing. ``rules`` of the table of releases, the fewest: where the
+    simulated coordinator follows another release in them, it does what is recorded.
     """
 
     at_ms: int
@@ -112,3 +113,4 @@ class Difference:
     what: str
     recorded: object
     simulated: object
+    rules: tuple[str, ...] = ()

@@ -39,12 +39,14 @@ class Report(TypedDict):
     not_judged: list[NotJudgedLine]
     excused: list[Excused]
     differences: list[Plain]
+    rules: dict[str, int]
 
 
 def report(tallies: Iterable[Score], not_judged: NotJudged) -> Report:
     """``loaded`` are records from before the requests; ``not_judged`` is what the simulator was not asked about.
 
-    ``excused`` counts what had to be believed for the rest to be equal, by reason.
+    ``excused`` counts what had to be believed for the rest to be equal, by reason; ``rules`` the differences that are those of
+    another release, by rule (``Difference.rules``).
     """
     every = list(tallies)
     differences = sorted(
@@ -71,4 +73,5 @@ def report(tallies: Iterable[Score], not_judged: NotJudged) -> Report:
         "not_judged": not_judged.to_json(),
         "excused": [{"reason": reason, "count": count} for reason, count in sorted(excuses.items())],
         "differences": [to_plain(difference) for difference in differences],
+        "rules": dict(sorted(Counter(rule for each in differences for rule in each.rules).items())),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from simulations.proof.conformance.comparing import aligned, differing, same_record
 from simulations.proof.conformance.recording import Difference, Fields, RecordedRequest, Written
@@ -26,6 +26,8 @@ class Score:
     loaded: int = 0
     excuses: Counter[str] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
+    rules: tuple[str, ...] = ()
+    """Those that the differences noted next are of (``Difference.rules``)."""
 
     @property
     def records_judged(self) -> int:
@@ -137,8 +139,9 @@ class Score:
         return self._noted([refused])[0]
 
     def _noted(self, found: list[Difference]) -> list[Difference]:
-        self.differences += found
-        return found
+        named = [replace(each, rules=self.rules) for each in found]
+        self.differences += named
+        return named
 
 
 def _difference(asked: RecordedRequest, part: str, recorded: object, simulated: object) -> Difference:

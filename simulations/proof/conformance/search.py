@@ -35,6 +35,7 @@ from simulations.proof.conformance.candidates import (
     waiting_ahead,
 )
 from simulations.proof.conformance.differing import differing, take_recorded
+from simulations.proof.conformance.other_rules import OtherRules
 from simulations.proof.conformance.position import (
     CLOCK_SLACK_MS,
     INFINITE_MS,
@@ -72,6 +73,7 @@ class Judge:
         self._settings = settings
         self._trail: deque[SearchStep] = deque()
         self._tries = 0
+        self._other_rules = OtherRules(settings.release)
         self._steps_left = OTHER_WAYS_STEPS_MOST
 
     def judge(self) -> Score:
@@ -108,11 +110,21 @@ class Judge:
             step = next(agreeing(position, delay_ms), None)
             if step is not None:
                 return self._take(step)
+            # Of a recording of another release; each place anew would be searched for an order that is not there.
+            if step := self._by_other_rules(position, known=True):
+                return self._settled(step)
             if self._another_way(position, delay_ms):
                 return self._trail[-1].after
-        step = differing(position)
+        return self._settled(self._by_other_rules(position) or differing(position))
+
+    def _by_other_rules(self, position: Position, *, known: bool = False) -> SearchStep | None:
+        trail = list(self._trail)
+        earlier = (trail[back] for back in _overlapping(trail, position, LOG_DELAY_MOST_MS))
+        return self._other_rules.explained(position, earlier, known=known)
+
+    def _settled(self, step: SearchStep) -> Position:
+        """A difference: the walk goes on from the recorded records, and what lies before is not gone back to."""
         self._take(step)
-        # The walk goes on from the recorded records: what lies before is settled.
         self._score(len(self._trail))
         return step.after
 

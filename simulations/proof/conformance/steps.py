@@ -22,13 +22,18 @@ Refused = tuple[Written, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchStep:
-    """``records``, and the request that was ``asked``, are used up by it; changes of the image that lie between the positions were seen at ``now_ms``."""
+    """``records``, and the request that was ``asked``, are used up by it; changes of the image that lie between the positions were seen at ``now_ms``.
+
+    What differs in it differs by the ``rules``, if any; by them the requests ``along`` with it are as recorded.
+    """
 
     before: Position
     after: Position
     now_ms: int
     asked: RecordedRequest | None = None
     excuses: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    along: tuple[RecordedRequest, ...] = ()
 
     @property
     def records(self) -> Sequence[Written]:
@@ -44,6 +49,11 @@ class SearchStep:
     def score(self, tally: Score, story: Story) -> None:
         """Counts the step and writes it down; called in the order of the steps."""
         tally.excuses.update(self.excuses)
+        tally.rules = self.rules
+        for each in self.along:
+            tally.asked(0)
+            tally.agreed()
+            story.exchange(each, ())
         for change in self.before.log.images[self.before.images_seen : self.after.images_seen]:
             story.image(change, self.now_ms)
             if self.now_ms - change.at_ms > LATE_IMAGE_MS and self._could_have_shown(change):

@@ -107,7 +107,8 @@ class Story:
 
     def differences(self, found: Iterable[Difference], member: str | None) -> None:
         for each in found:
-            text = f"The simulated coordinator differs: {each.what}"
+            by_rules = f"; the broker's release differs by {' and '.join(each.rules)}" if each.rules else ""
+            text = f"The simulated coordinator differs: {each.what}{by_rules}"
             known = {"fault": "difference", "member": member, "says": text, **to_plain(each)}
             self._add(each.at_ms, Kind.FAULT, COORDINATOR, known)
 

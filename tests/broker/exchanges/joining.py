@@ -122,7 +122,7 @@ def _(group: Group) -> None:
     group.join("A", ["foo"], serverAssignor="range")
     group.describe()
     group.join("B", ["foo"], serverAssignor="uniform")
-    group.settle("A", "B")
+    group.settle_tied("A", "B")
     group.join("C", ["foo"], serverAssignor="uniform")
     group.beat("A", serverAssignor="uniform")
     group.settle("A", "B", "C")
@@ -132,6 +132,24 @@ def _(group: Group) -> None:
     group.describe()
 
 
+@exchange(
+    ABOUT,
+    "assignor-outvoted",
+    "What most members ask for becomes another one: it makes the next target, since 4.4 at once",
+)
+def _(group: Group) -> None:
+    group.topic("foo", 5)
+    group.at_once()
+    group.join("A", ["foo"])
+    group.join("B", ["foo"])
+    group.settle("A", "B")
+    group.beat("A", serverAssignor="range")
+    group.settle("A", "B")
+    group.describe()
+    group.join("C", ["foo"])
+    group.settle("A", "B", "C")
+
+
 @exchange(ABOUT, "assignor-tie", "A tie of assignors that the group has already")
 def _(group: Group) -> None:
     group.topic("foo", 5)
@@ -139,7 +157,7 @@ def _(group: Group) -> None:
     group.join("A", ["foo"], serverAssignor="range")
     group.join("B", ["foo"], serverAssignor="uniform")
     group.join("C", ["foo"])
-    group.settle("A", "B", "C")
+    group.settle_tied("A", "B", "C")
     group.describe()
 
 

@@ -7,6 +7,8 @@ from .table import exchange
 
 ABOUT = "static members"
 
+GROUP_MAX_SIZE_REACHED = 81
+
 FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID, UNKNOWN_MEMBER_ID = 82, 111, 25
 FENCED_MEMBER_EPOCH = 110
 
@@ -139,6 +141,37 @@ def _(group: Group) -> None:
     group.describe()
     group.join("C", ["foo"])
     group.settle_static("A", None, "B", "i", "C", None)
+
+
+@exchange(
+    ABOUT,
+    "static-renamed",
+    "A member joins again under another instance: the first one stays its own, since 4.4 it is free",
+)
+def _(group: Group) -> None:
+    is_free = group.node.follows("instance_follows_member")
+    group.topic("foo", 4)
+    group.at_once()
+    group.join("A", ["foo"], instanceId="i")
+    group.join("A", ["foo"], instanceId="j")
+    group.beat("A", instanceId="i", error=UNKNOWN_MEMBER_ID if is_free else 0)
+    group.join("B", ["foo"], instanceId="i", error=0 if is_free else UNRELEASED_INSTANCE_ID)
+    group.describe()
+
+
+@exchange(
+    ABOUT,
+    "static-full-group",
+    "A static member comes back to a full group: refused, since 4.4 it is let in",
+)
+def _(group: Group) -> None:
+    is_let_in = group.node.follows("full_group_admits_instances")
+    group.topic("foo", 5)
+    for member in "ABCDE":
+        group.join(member, ["foo"], instanceId=f"i-{member}")
+    group.beat("A", -2, instanceId="i-A")
+    group.join("A2", ["foo"], instanceId="i-A", error=0 if is_let_in else GROUP_MAX_SIZE_REACHED)
+    group.join("F", ["foo"], instanceId="i-F", error=GROUP_MAX_SIZE_REACHED)
 
 
 @exchange(

@@ -1,0 +1,135 @@
+"""Where nothing agrees: whether it does by the rules of another release, and which of them it takes.
+
+Only the place counts: the walk goes from it, or from a step shortly before it, until it is beyond the place. So a difference is
+one of the table of releases, or of none, whatever else the recording has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
+from typing import Final
+
+from groups.history.state.group import Semantics, State
+from groups.releases import Release, Rules
+from simulations.proof.conformance.candidates import agreeing
+from simulations.proof.conformance.differing import differing, take_recorded
+from simulations.proof.conformance.position import LOG_DELAY_MOST_MS, LOG_DELAY_MS, Position
+from simulations.proof.conformance.steps import SearchStep, Unexplained
+from simulations.protocol.coordinator.shard import Shard
+
+STARTS_MOST: Final = 8
+"""So many places are gone on from: a record that is one too many belongs to a request some steps before it."""
+
+Names = tuple[str, ...]
+"""Of rules that are the other way round."""
+
+
+class OtherRules:
+    """Of one group's walk by the rules of its ``own`` release; ``explained`` is asked wherever it finds a difference."""
+
+    def __init__(self, own: Release) -> None:
+        self._own = own
+        self._releases = [
+            names for each in reversed(Release) if (names := differing_rules(own.rules, each.rules))
+        ]
+        self._found: list[Names] = []
+        self._replayed: dict[Names, tuple[int, State | None]] = {}
+        """By rules, how many records were replayed by them, and the state since then."""
+
+    def explained(
+        self, place: Position, earlier: Iterable[SearchStep], *, known: bool = False
+    ) -> SearchStep | None:
+        """What differs at the place with the rules that it differs by, if it is by some; ``earlier``: what led to it, the last first.
+
+        ``known``: by such alone as explained another difference of the group.
+        """
+        starts = [place, *(each.before for each in earlier)][:STARTS_MOST]
+        for names in (*self._found, *(() if known else self._releases)):
+            if (end := self._end(starts, names)) is None:
+                continue
+            if names not in self._found:
+                names, end = self._fewest(starts, names, end)
+                self._found.append(names)
+            return _explained(differing(place), names, end)
+        return None
+
+    def _fewest(self, starts: Sequence[Position], names: Names, end: Position) -> tuple[Names, Position]:
+        for name in names:
+            fewer = tuple(each for each in names if each != name)
+            if fewer and (other_end := self._end(starts, fewer)) is not None:
+                names, end = fewer, other_end
+        return names, end
+
+    def _end(self, starts: Sequence[Position], names: Names) -> Position | None:
+        """Where the walk is beyond the place by these rules; the first of the ``starts`` is the place."""
+        own = self._own.rules
+        release = self._own.by(replace(own, **{name: not getattr(own, name) for name in names}))
+        positions = {id(start): self._by(start, names, release) for start in reversed(starts)}
+        for start in starts:
+            for delay_ms in (LOG_DELAY_MS, LOG_DELAY_MOST_MS):
+                position = positions[id(start)]
+                while not _is_beyond(position, starts[0]):
+                    step = next(agreeing(position, delay_ms), None)
+                    if step is None:
+                        break
+                    position = step.after
+                else:
+                    return position
+        return None
+
+    def _by(self, position: Position, names: Names, release: Release) -> Position:
+        """The position of a coordinator that replayed the records by the rules of this release."""
+        log, known = position.log, position.shard
+        at, state = self._replayed.get(names, (0, None))
+        settings = replace(known.settings, release=release)
+        shard = Shard(
+            log.group, Semantics.KAFKA, settings, known.image, state=state, config=known.group_config
+        )
+        take_recorded(shard, log.written[at : position.at])
+        self._replayed[names] = position.at, shard.state
+        shard.memory = known.memory
+        return replace(position, shard=shard)
+
+
+def differing_rules(own: Rules, other: Rules) -> Names:
+    return tuple(each.name for each in fields(own) if getattr(own, each.name) != getattr(other, each.name))
+
+
+def _explained(step: SearchStep, names: Names, end: Position) -> SearchStep:
+    """The walk goes on from where that coordinator is: it has the timers, the tasks and the memory of who did what is recorded."""
+    place = step.before
+    shard, known = end.shard.copy(), place.shard.copy()
+    take_recorded(known, place.log.written[place.at : end.at])
+    shard.settings, shard.state = known.settings, known.state
+    after = replace(end, shard=shard, earlier=step.after.earlier)
+    if _used_up(end) == _used_up(place):
+        records = place.log.written[place.at : end.at]
+        return Unexplained(before=place, after=after, now_ms=records[0].at_ms, refused=(), rules=names)
+    if not _covers(end, step.after) or end.parked != step.after.parked:
+        return replace(step, rules=names)
+    numbers = range(step.after.taken, max(end.taken, *end.ahead, 0) + 1)
+    along = [number for number in numbers if _has_used(end, number) and not _has_used(step.after, number)]
+    return replace(step, rules=names, after=after, along=tuple(place.log.asked[number] for number in along))
+
+
+def _is_beyond(position: Position, place: Position) -> bool:
+    """Whether all is used up that is at the place, and more."""
+    return position.progress > place.progress and _covers(position, place)
+
+
+def _covers(position: Position, place: Position) -> bool:
+    return (
+        position.at >= place.at
+        and position.taken >= place.taken
+        and all(_has_used(position, number) for number in place.ahead)
+    )
+
+
+def _has_used(position: Position, number: int) -> bool:
+    return number < position.taken or number in position.ahead
+
+
+def _used_up(position: Position) -> tuple[object, ...]:
+    """Which requests are."""
+    return position.taken, position.ahead, position.parked

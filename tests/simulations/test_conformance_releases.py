@@ -1,0 +1,114 @@
+"""``conform`` by the rules of another release than the broker's: each difference is put down to a rule of the table, or to none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from groups.releases import EARLIER, NEWEST, TABLE, Release
+from simulations.proof.conformance import settings_of
+from simulations.proof.conformance.judging import judged
+from simulations.proof.conformance.splitting import parts_of
+from simulations.recorded_files import Files, read
+from tests.broker.conformed import told_settings
+from tests.broker.recording import OF_RELEASES, RELEASES, REQUESTS, SEGMENTS
+
+RULES = {
+    "assignor-chosen": "assignor_change_bumps",
+    "assignor-outvoted": "assignor_change_bumps",
+    "assignor-tie": "assignor_change_bumps",
+    "last-leaves": "emptied_writes_target_epoch",
+    "static-full-group": "full_group_admits_instances",
+    "static-renamed": "instance_follows_member",
+    "txn-committed": "transactions_have_topic_ids",
+    "txn-refused": "transactions_have_topic_ids",
+}
+"""By exchange, the rule in which the two releases differ in it."""
+
+BOTH = (EARLIER, NEWEST)
+SETTINGS_TOLD = told_settings()
+SETTINGS = settings_of(SETTINGS_TOLD)
+
+
+@pytest.fixture(scope="module", params=BOTH)
+def recorded(request: pytest.FixtureRequest) -> tuple[Release, Files]:
+    """What a real broker of the release was asked, answered and wrote."""
+    folder = RELEASES / request.param
+    return request.param, read(str(folder / REQUESTS), [str(folder / SEGMENTS)], timedelta())
+
+
+def report(files: Files, release: Release | None, only: str | None = None) -> Any:
+    return judged(files.requests, files.written, files.images, SETTINGS, release=release, only=only)[0]
+
+
+def test_a_recording_is_equal_by_the_release_that_it_shows(recorded: tuple[Release, Files]) -> None:
+    release, files = recorded
+    found = report(files, None)
+    assert (found["release"], found["differences"], found["rules"]) == (release, [], {})
+    assert found["groups"] == len(OF_RELEASES) == len(RULES)
+    assert found["excused"] == []
+
+
+def test_by_the_other_release_each_difference_is_the_rule_that_the_table_has_for_it(
+    recorded: tuple[Release, Files],
+) -> None:
+    release, files = recorded
+    [other] = [each for each in BOTH if each != release]
+    found = report(files, other)
+    named = {(each["group"], *each["rules"]) for each in found["differences"]}
+    assert named == set(RULES.items())
+    assert found["rules"].keys() == set(RULES.values()) <= {rule.name for rule in TABLE}
+
+
+def test_what_no_release_does_is_put_down_to_no_rule_while_the_rest_still_is(
+    recorded: tuple[Release, Files],
+) -> None:
+    release, files = recorded
+    [other] = [each for each in BOTH if each != release]
+    group = "last-leaves"
+    lied = next(
+        number
+        for number, each in enumerate(files.requests)
+        if each.api == "CONSUMER_GROUP_HEARTBEAT"
+        and each.request["groupId"] == group
+        and not each.response["errorCode"]
+    )
+    requests = list(files.requests)
+    requests[lied] = replace(requests[lied], response={**requests[lied].response, "heartbeatIntervalMs": 1})
+    lying = replace(files, requests=requests)
+    [lie] = report(lying, release, only=group)["differences"]
+    assert (lie["group"], lie["recorded"], lie["rules"]) == (group, 1, [])
+    differences = report(lying, other, only=group)["differences"]
+    assert lie in differences
+    assert {(each["group"], *each["rules"]) for each in differences if each != lie} == {(group, RULES[group])}
+
+
+def test_the_command_says_how_many_differences_are_of_which_rule(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = RELEASES / NEWEST
+    told = [word for name, text in SETTINGS_TOLD.items() for word in ("--set", f"{name}={text}")]
+    with pytest.raises(CommandError, match="differences, the first at"):
+        call_command(
+            *("conform", "--requests", str(folder / REQUESTS), str(folder / SEGMENTS), *told),
+            *("--release", EARLIER, "--group", "last-leaves"),
+        )
+    assert "1 differ by emptied_writes_target_epoch, which Kafka has from 4.4 on" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("api", "field"), [("CONSUMER_GROUP_DESCRIBE", "groupIds"), ("DESCRIBE_GROUPS", "groups")]
+)
+def test_each_group_gets_its_own_description_in_whatever_order_the_broker_answers(
+    recorded: tuple[Release, Files], api: str, field: str
+) -> None:
+    described = [{"groupId": group, "errorCode": 0} for group in ("second", "first")]
+    request = replace(
+        recorded[1].requests[0], api=api, request={field: ["first", "second"]}, response={"groups": described}
+    )
+    parts = {part.group: (part.request[field], part.response) for part in parts_of(request)}
+    assert parts == {each["groupId"]: ([each["groupId"]], each) for each in described}
