@@ -2,21 +2,163 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
-from groups.history.entries import Entry, Kind
-from groups.history.state.group import Semantics, State
+from groups.history.entries import Entry, Kind, NotedTopic, Payload
+from groups.history.replay.fold import replay_record
+from groups.history.state.group import Semantics, State, initial_state
 from simulations.invariants.clients import ClientChecks
-from simulations.invariants.compaction import CompactionChecks
 from simulations.invariants.coordinator import GroupChecks
 from simulations.invariants.known_faults import TIED
-from simulations.invariants.leftovers import LeftoverChecks
 from simulations.invariants.liveness import Bounds, LivenessChecks
-from simulations.invariants.model import Topics
+from simulations.invariants.model import Member, Topics
 from simulations.invariants.settings import Held, SettingsChecks
 from simulations.invariants.ties import AssignorTies
-from simulations.invariants.violations import Violation, Violations
+from simulations.invariants.violations import Partition, Violation, Violations, named
+
+
+class LeftoverChecks:
+    """``record`` takes the records of a unit, ``settled`` looks at it where it ends."""
+
+    def __init__(self, violations: Violations, topics: Topics, *, kafka: bool) -> None:
+        self._violations = violations
+        self._topics = topics
+        self._kafka = kafka
+        self._offsets: dict[Partition, int] = {}
+        self._expressions: dict[str, int] = {}
+        self._gone: dict[str, int] = {}
+        self._removed: dict[Partition, int] = {}
+        self._looks = False
+        self._group_goes = False
+        self._deletes = False
+        self._expires = 0
+        self._loading_until_ms = 0
+
+    def record(self, entry: Entry) -> None:
+        key, value = entry.payload.get("key"), entry.payload.get("value")
+        if key is None:
+            return
+        match entry.payload["type"]:
+            case 1:
+                where = (key["topic"], key["partition"])
+                if value is not None:
+                    self._offsets[where] = entry.sequence
+                elif self._offsets.pop(where, 0):
+                    self._removed[where] = entry.sequence
+            case 3 if value is None:
+                self._group_goes = True
+            case 5:
+                self._looks = True
+            case 16:
+                self._looks = True
+                if value is None:
+                    self._expressions.pop(key["regularExpression"], None)
+                else:
+                    self._expressions[key["regularExpression"]] = entry.sequence
+
+    def note(self, entry: Entry) -> None:
+        """A note of the world around the group."""
+        match entry.payload["note"]:
+            case "delete_group":
+                self._deletes = not entry.payload["error"]
+            case "expire_offsets":
+                self._expires = entry.sequence
+            case "topics":
+                self._note_topics(entry, entry.payload["topics"])
+
+    def _note_topics(self, entry: Entry, topics: Mapping[str, NotedTopic | None]) -> None:
+        for name, topic in topics.items():
+            if topic is not None and topic.get("id") in (None, self._topics.ids.get(name, topic.get("id"))):
+                self._gone.pop(name, None)
+            elif entry.at_ms > self._loading_until_ms and any(where[0] == name for where in self._offsets):
+                # A coordinator that is loading has no offsets to remove yet, and is not checked again.
+                self._gone[name] = entry.sequence
+
+    def failed_over(self, entry: Entry) -> None:
+        """What the last coordinator was about to remove nobody removes any more."""
+        self._gone.clear()
+        self._deletes = False
+        self._loading_until_ms = entry.at_ms + entry.payload.get("loading_ms", 0)
+
+    def settled(self, entry: Entry, members: Mapping[str, Member]) -> None:
+        """A unit is over."""
+        self._offsets_removed(entry)
+        if self._looks and self._kafka:
+            self._looks = False
+            self._expressions_kept(entry, members)
+
+    def _offsets_removed(self, entry: Entry) -> None:
+        removed, self._removed = self._removed, {}
+        goes, self._group_goes = self._group_goes or self._deletes, False
+        if not removed:
+            return
+        self._deletes = False
+        if goes or (self._expires and entry.cause == self._expires):
+            return
+        strange = [where for where in removed if where[0] in self._topics.ids and where[0] not in self._gone]
+        if strange:
+            text = f"Offsets of {named(strange)} are removed, and neither the topic nor the group is deleted"
+            self._violations.add("offsets_go_along", text, (*removed.values(), entry.sequence), (), strange)
+        for where in removed:
+            if where[0] in self._gone and not any(each[0] == where[0] for each in self._offsets):
+                del self._gone[where[0]]
+
+    def _expressions_kept(self, entry: Entry, members: Mapping[str, Member]) -> None:
+        used = {member.regex for member in members.values() if member.regex}
+        for regex, sequence in self._expressions.items():
+            if regex not in used:
+                text = f"The topics of the expression {regex} are kept, and no member has it"
+                self._violations.add("expressions_go_along", text, (sequence, entry.sequence))
+
+    def at_rest(self, sequence: int) -> None:
+        """Everything had time enough."""
+        for name, since in self._gone.items():
+            if left := [where for where in self._offsets if where[0] == name]:
+                text = f"The topic {name} is deleted, and offsets of {named(left)} are still there"
+                self._violations.add("offsets_go_along", text, (since, sequence), (), left)
+
+
+Key = tuple[int, tuple[tuple[str, object], ...]]
+
+
+class CompactionChecks:
+    """Keeps the newest record of each key, and replays them where a new coordinator would load them."""
+
+    def __init__(self, violations: Violations) -> None:
+        self._violations = violations
+        self._newest: dict[Key, Payload] = {}
+
+    def record(self, entry: Entry) -> None:
+        payload = entry.payload
+        if payload.get("key") is None:
+            return
+        key = (payload["type"], tuple(sorted(payload["key"].items())))
+        self._newest.pop(key, None)
+        self._newest[key] = payload
+
+    def failed_over(self, entry: Entry, state: State) -> None:
+        """Asked with the tombstones, and when they have had their time."""
+        for tombstones in (True, False):
+            loaded = initial_state(state.group, state.semantics, release=state.release)
+            for record in self._newest.values():
+                if tombstones or record["value"] is not None:
+                    loaded = replace(replay_record(loaded, record), anomalies=())
+            if not _same(loaded, state):
+                kept = "with" if tombstones else "without"
+                text = f"The compacted log, {kept} tombstones, gives another group than the whole log"
+                self._violations.add("compacted_log", text, (entry.sequence,))
+                return
+
+
+def _same(loaded: State, state: State) -> bool:
+    if state.deleted or loaded.deleted:
+        return state.deleted == loaded.deleted or not (state.consumer.members or loaded.consumer.members)
+    # What an expression matches is in no record of the proposal: the next coordinator finds it by itself.
+    whole = replace(state.consumer, regexes={}) if state.semantics is Semantics.KIP else state.consumer
+    return loaded.consumer == whole and loaded.offsets == state.offsets
+
 
 INVARIANT_FAULT: Final = "invariant"
 """The ``fault`` of an entry that reports a violation."""

@@ -2,6 +2,6 @@
 
 ``question_yaml`` makes a ``Question`` of a document, ``moments`` a document of a timeline's moment. ``ways`` plans who is bounced when,
 ``scenarios`` writes each way as a scenario, ``playing`` runs it and measures each bounce; ``judging`` judges what came of it
-(safe, refused, unsafe). ``warnings`` and
-``assignor_map`` contain what is known of such a group beforehand; ``tracing`` shows what led to an unsafe moment, ``markdown`` prints all.
+(safe, refused, unsafe), and shows what led to an unsafe moment. ``warnings``
+contains what is known of such a group beforehand; ``markdown`` prints all.
 """

@@ -2,18 +2,121 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Final, TypedDict
 
+import orjson
+
+from groups.history.entries import Entry, Kind
+from groups.history.passes.recorder import Recorder
+from simulations.protocol.assignors.classic.custom import CUSTOM_COOPERATIVE, CUSTOM_USER_DATA, STREAM
 from simulations.rehearsal import sentences
-from simulations.rehearsal.assignor_map import AssignorRow, assignor_map
 from simulations.rehearsal.documents import MemberDocument, QuestionDocument
-from simulations.rehearsal.playing import Played, Refusal, Stage, play
+from simulations.rehearsal.playing import Played, Refusal, Stage, Violation, play
 from simulations.rehearsal.scenarios import scenario_of, start_of
-from simulations.rehearsal.tracing import TraceStep, trace_of
 from simulations.rehearsal.values import NEW_BROKERS, GroupMember, Question
 from simulations.rehearsal.warned import Warned
 from simulations.rehearsal.warnings import warnings_of
 from simulations.rehearsal.ways import Settings, Way, WayName, today, ways_of
+from simulations.world.engine import run
+from simulations.world.scenario import load
+
+STEPS_MOST: Final = 8
+"""Moments of a trace: the last ones, which is what somebody reads."""
+
+
+class TraceStep(TypedDict):
+    sequence: int
+    at_ms: int
+    says: str
+
+
+def trace_of(scenario: str, violation: Violation, first: int) -> list[TraceStep]:
+    """The moments that led to a violation, from entry ``first`` on, in order; the violation itself is the last.
+
+    Each entry names the one that brought it about. From the entries that prove the violation those links are followed back, and
+    so they are from the last JoinGroup of either member: the last member to come releases a parked answer.
+    """
+    loaded = load(scenario, "rehearsal")
+    recorder = Recorder(group=loaded.group)
+    entries: dict[int, Entry] = {}
+    for entry in run(loaded):
+        recorder.add(entry)
+        entries[entry.sequence] = entry
+        if entry.sequence > violation.sequence:
+            break
+    causes: set[int] = set()
+    waiting = [*violation.proof, violation.sequence, *_joins(entries, violation)]
+    while waiting:
+        sequence = waiting.pop()
+        if sequence in causes or sequence < first or sequence not in entries:
+            continue
+        causes.add(sequence)
+        cause = entries[sequence].cause
+        if cause is not None:
+            waiting.append(cause)
+    batch = recorder.flush(final=True)
+    moments = orjson.loads(batch.moments) if batch is not None else []
+    steps: list[TraceStep] = [
+        {"sequence": moment["sequence"], "at_ms": moment["at_ms"], "says": moment["says"]}
+        for moment in moments
+        if any(moment["first"] <= sequence <= moment["sequence"] for sequence in causes)
+    ]
+    return steps[-STEPS_MOST:]
+
+
+def _joins(entries: Mapping[int, Entry], violation: Violation) -> Iterable[int]:
+    """The last JoinGroup of each member before the violation."""
+    last: dict[str, int] = {}
+    for sequence, entry in entries.items():
+        name = entry.actor.partition("~")[0]
+        asks = entry.kind is Kind.REQUEST and entry.payload["api"] == "JoinGroup"
+        if asks and name in violation.members and sequence < violation.sequence:
+            last[name] = sequence
+    return last.values()
+
+
+class AssignorRow(TypedDict):
+    """``server`` is null where no server assignor does the same; ``used`` whether a member of the group lists it."""
+
+    client: str
+    server: str | None
+    says: str
+    used: bool
+
+
+_ROWS: Final = (
+    ("range", "range", "The same partitions of each topic to the same member."),
+    ("roundrobin", "uniform", "As even; a member may own other partitions, and keeps what it has."),
+    ("sticky", "uniform", "Even and sticky; partitions move one by one, nobody gives up everything."),
+    ("cooperative-sticky", "uniform", "Even and sticky; only what moves is revoked."),
+    (
+        STREAM,
+        None,
+        "Kafka Streams is no consumer group of the new protocol: it has a protocol of its own (group.protocol=streams, KIP-1071).",
+    ),
+    (
+        CUSTOM_COOPERATIVE,
+        None,
+        "A class of your own: it is converted, as its assignments carry no user data, and its rule is gone then.",
+    ),
+    (
+        CUSTOM_USER_DATA,
+        None,
+        "A class of your own with user data in its assignments: the coordinator refuses to convert the group.",
+    ),
+)
+
+
+def assignor_map(question: Question) -> list[AssignorRow]:
+    """All of Kafka's, and those of one's own that the group lists."""
+    used = {name for member in question.classic for name in member.assignors}
+    return [
+        {"client": client, "server": server, "says": text, "used": client in used}
+        for client, server, text in _ROWS
+        if server is not None or client in used
+    ]
+
 
 DONE: Final = "done"
 REFUSED: Final = "refused"

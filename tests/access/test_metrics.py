@@ -18,8 +18,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from explorer.push.hub import BACKLOG_MOST, Feed, Listener
 from explorer.server.metrics import stored
-from explorer.server.metrics.group_figures import group_figures
 from explorer.server.metrics.request_times import Histogram
+from explorer.server.metrics.stored import group_figures
 from explorer.server.metrics.table import BUCKETS, CAUSES, GROUPS_MOST, METRICS, PREFIX, TABLE
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.models import Import, Timeline

@@ -7,7 +7,7 @@ from typing import Final
 
 from groups.history.state.group import Semantics
 from simulations.invariants import INVARIANTS
-from simulations.proof.fuzzing.coverage import STATES
+from simulations.proof.fuzzing.batches import STATES
 from simulations.proof.fuzzing.groups import Groups
 from simulations.proof.fuzzing.presets import PRESETS, Preset, weights_of
 from simulations.world.scenario.brokers import OF_BROKERS

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from groups.releases import TABLE
-from simulations.rehearsal.broker_warnings import CONCERNS
 from simulations.rehearsal.judging import Sheet, WaySheet, answer
 from simulations.rehearsal.markdown import markdown_of
 from simulations.rehearsal.question_yaml import question_of
 from simulations.rehearsal.values import RehearsalError
+from simulations.rehearsal.warnings import CONCERNS
 
 
 def rehearsed(*assignors: str | None, **changes: Any) -> Sheet:

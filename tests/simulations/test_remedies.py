@@ -13,8 +13,7 @@ from simulations.remedies.assumptions import as_killed
 from simulations.remedies.catalog import remedies_of
 from simulations.remedies.incident import of_log, of_run
 from simulations.remedies.measuring import measured
-from simulations.remedies.ranking import missed, outcome_of, ranked, spread_of
-from simulations.remedies.searching import branch_text, runs_of, search
+from simulations.remedies.searching import branch_text, missed, outcome_of, ranked, runs_of, search, spread_of
 from simulations.remedies.values import Answer, Incident, Measures, Outcome, RemediesError
 from simulations.world.scenario import load
 from tests.simulations.test_fork import entries_of, moment_of

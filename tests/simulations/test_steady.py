@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulations.protocol.coordinator.consumer.released.fast_path import steady
+from simulations.protocol.coordinator.consumer.released.coordinator import steady
 from simulations.protocol.coordinator.consumer.released.heartbeat import answer_heartbeat
 from simulations.protocol.coordinator.consumer.validation import check_request
 from simulations.protocol.messages.groups import Heartbeat

@@ -14,7 +14,7 @@ from simulations.protocol.coordinator.transactions import end_of
 from simulations.protocol.messages.groups import CommittedOffset, TransactionalCommit
 from simulations.protocol.messages.join_group import JoinGroup
 from simulations.world.engine import run
-from simulations.world.engine.committed import compacted
+from simulations.world.engine.cluster import compacted
 from simulations.world.scenario import load
 from tests.simulations.broker import BAR, GROUP, Broker
 from tests.simulations.test_offsets import DAY_MS, commit, fetch, foo, two_members

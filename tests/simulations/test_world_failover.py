@@ -14,7 +14,7 @@ from groups.history.state.group import initial_state
 from simulations.protocol.coordinator.consumer.outcome import Record
 from simulations.world import studies
 from simulations.world.engine import run
-from simulations.world.engine.committed import CLEAN_AT, CommittedLog, compacted
+from simulations.world.engine.cluster import CLEAN_AT, CommittedLog, compacted
 from simulations.world.engine.partition_log import PartitionLog
 from simulations.world.engine.queue import EventQueue
 from tests.simulations.consumer_studies import CONSUMER_STUDIES

@@ -17,7 +17,7 @@ import uvicorn
 from django.db import OperationalError
 
 from explorer.access.connections import BoundedConnection, RefusableSocket
-from explorer.access.origins import is_own
+from explorer.access.gate import is_own
 from explorer.push import sockets
 from explorer.push.hub import hub
 from groups.models import Timeline

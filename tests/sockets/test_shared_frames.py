@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from websockets.extensions.permessage_deflate import ClientPerMessageDeflateFactory
 from websockets.sync.client import ClientConnection, connect
 
-from explorer.access.connections import BoundedConnection, RefusableSocket
-from explorer.access.shared_frames import FRAMES_MOST, SharedFrames, framed
+from explorer.access.connections import FRAMES_MOST, BoundedConnection, RefusableSocket, SharedFrames, framed
 from explorer.server.memory import ENDED_MOST, LOOK_EVERY_S, MORE_BLOCKS_MOST, Looks
 
 PING_EVERY_S = 20.0

@@ -5,19 +5,134 @@ Most steps of a large log change nothing in the group, or only what members hold
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from groups.history.entries import Entry, Kind
-from groups.history.evidence.arrivals import joining_members, member_record, replaced_members, replaced_unseen
+from groups.history.entries import Entry, Kind, Payload
 from groups.history.evidence.holdings import consumer_step, held_by, member_epoch, member_step, members_of
-from groups.history.evidence.retargets import changed_aims, retargets_of
-from groups.history.evidence.steps import MemberStep, Step, epoch_of
-from groups.history.replay.record_types import CURRENT_ASSIGNMENT
+from groups.history.evidence.steps import Key, MemberStep, Retarget, Step, epoch_of, keys
+from groups.history.replay.fields import mapping
+from groups.history.replay.record_types import CURRENT_ASSIGNMENT, MEMBER_METADATA, meaning
 from groups.history.state.classic_group import UNKNOWN_GENERATION
 from groups.history.state.consumer import ConsumerMember
-from groups.history.state.group import Anomaly, Protocol, State
+from groups.history.state.epochs import Target
+from groups.history.state.group import Anomaly, Protocol, Semantics, State
 from groups.history.state.identity import changed_keys
+
+
+def joining_members(before: State, after: State, entries: Iterable[Entry]) -> frozenset[str]:
+    """Members that join in these records.
+
+    Kafka writes a joiner's type 5 and, in the same request, its first type 8, with the previous epoch 0 that it comes
+    from; the proposal writes no type 8 until it advances. Anything else is written of members that are there. Of a
+    classic group's first record it is unknown, unless it is the first generation.
+    """
+    if after.protocol is Protocol.CLASSIC:
+        whole = before.classic.recorded or before.deleted or before.protocol is Protocol.CONSUMER
+        return (
+            frozenset(after.classic.members) if whole or after.classic.generation in (0, 1) else frozenset()
+        )
+    known: set[str] = set()
+    first: dict[str, int] = {}
+    for entry in entries:
+        record_type, member_id, value = member_record(entry)
+        if value is None:
+            continue
+        if record_type == MEMBER_METADATA:
+            known.add(member_id)
+        elif record_type == CURRENT_ASSIGNMENT:
+            first.setdefault(member_id, value.get("previousMemberEpoch", 0))
+    if after.semantics is Semantics.KIP:
+        return frozenset(known - first.keys())
+    return frozenset(member_id for member_id in known if first.get(member_id, 1) <= 0)
+
+
+def replaced_members(
+    before: State, after: State, joined: Iterable[str], gone: Iterable[str]
+) -> Mapping[str, str]:
+    """Old member id → new one, where a static member came back under a new id in one step."""
+    if not joined or not gone:
+        return {}
+    instances = {_instance(before, member_id): member_id for member_id in gone}
+    instances.pop(None, None)
+    return {
+        instances[instance]: member_id
+        for member_id in joined
+        if (instance := _instance(after, member_id)) in instances
+    }
+
+
+def replaced_unseen(entries: Iterable[Entry], came: Iterable[str]) -> Mapping[str, str]:
+    """The same where the log does not hold the old member: its tombstones are followed by the new one's record."""
+    removed: str | None = None
+    for entry in entries:
+        record_type, member_id, value = member_record(entry)
+        if record_type != MEMBER_METADATA:
+            continue
+        if value is None:
+            removed = member_id
+        elif removed is not None and removed != member_id and member_id in came:
+            return {removed: member_id} if value.get("instanceId") is not None else {}
+    return {}
+
+
+def member_record(entry: Entry) -> tuple[int | None, str, Payload | None]:
+    """Type (by meaning), member and value of a member's record; what cannot be read speaks of nobody."""
+    if entry.kind is not Kind.RECORD:
+        return None, "", None
+    payload = entry.payload
+    value, record_type = payload.get("value"), payload.get("type")
+    member_id = str(mapping(payload.get("key")).get("memberId"))
+    known = meaning(record_type) if isinstance(record_type, int) else None
+    return known, member_id, value if type(value) is dict or isinstance(value, Mapping) else None
+
+
+def _instance(state: State, member_id: str) -> str | None:
+    member = members_of(state).get(member_id)
+    return getattr(member, "instance_id", None)
+
+
+Aims = list[tuple[Key, str]]
+"""Partitions, each with the member whose target they left or came into."""
+
+
+def changed_aims(old: Mapping[str, Target], new: Mapping[str, Target]) -> tuple[Aims, Aims]:
+    """What left the targets of members, and what came into them."""
+    lost: Aims = []
+    found: Aims = []
+    for member_id in changed_keys(old, new):
+        before, after = old.get(member_id), new.get(member_id)
+        if before == after:
+            continue
+        had, has = keys(before or {}), keys(after or {})
+        lost += [(key, member_id) for key in had - has]
+        found += [(key, member_id) for key in has - had]
+    return lost, found
+
+
+def retargets_of(
+    lost: Aims, found: Aims, replaced: Mapping[str, str], *, shared: bool
+) -> tuple[Retarget, ...]:
+    if not lost and not found:
+        return ()
+    if replaced:
+        lost = [(key, replaced.get(member_id, member_id)) for key, member_id in lost]
+    if shared:
+        # One reader more or less is no move from the others.
+        given = [Retarget(partition=key, before=None, after=member_id) for key, member_id in found]
+        taken = [Retarget(partition=key, before=member_id, after=None) for key, member_id in lost]
+        return tuple(sorted((*given, *taken), key=_by_partition))
+    had, has = dict(lost), dict(found)
+    return tuple(
+        Retarget(partition=key, before=had.get(key), after=has.get(key))
+        for key in sorted({*had, *has})
+        if had.get(key) != has.get(key)
+    )
+
+
+def _by_partition(retarget: Retarget) -> tuple[Key, str, str]:
+    return retarget.partition, retarget.after or "", retarget.before or ""
+
 
 _CONSUMER: Final = Protocol.CONSUMER
 

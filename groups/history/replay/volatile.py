@@ -14,8 +14,15 @@ from groups.history.replay import consumer, consumption, joining
 from groups.history.replay.clients import put_all, with_client
 from groups.history.replay.faults import replay_fault
 from groups.history.replay.fields import Fields, integer, mapping, text
-from groups.history.replay.observed import replay_observation
-from groups.history.state.classic_group import COMPLETING_REBALANCE, PREPARING_REBALANCE
+from groups.history.state.classic_group import (
+    BETWEEN,
+    COMPLETING_REBALANCE,
+    NOT_DESCRIBED,
+    PREPARING_REBALANCE,
+    UNKNOWN_GENERATION,
+    ClassicGroup,
+    ClassicMember,
+)
 from groups.history.state.consumption import READS
 from groups.history.state.copying import replace
 from groups.history.state.epochs import LEAVE_GROUP_MEMBER_EPOCH, LEAVE_GROUP_STATIC_MEMBER_EPOCH
@@ -30,6 +37,36 @@ from groups.history.state.group import (
 )
 from groups.history.state.versions import drop, put
 from groups.releases import release_of
+
+
+def replay_observation(state: State, entry: Entry) -> State:
+    """The phase and the members of a classic group, as they were described; of other groups nothing changes."""
+    payload = entry.payload
+    if payload.get("type") != Protocol.CLASSIC or state.deleted:
+        return state
+    if state.protocol not in (None, Protocol.CLASSIC):
+        return state
+    group = state.classic if state.protocol is not None else ClassicGroup(generation=UNKNOWN_GENERATION)
+    phase = payload["state"] if payload["state"] in BETWEEN else None
+    members = {str(each["memberId"]): mapping(each) for each in payload["members"]} if phase else {}
+    joining = {
+        member_id: ClassicMember(
+            member_id=member_id,
+            instance_id=text(each.get("groupInstanceId")),
+            client_id=text(each.get("clientId")) or "",
+            client_host=text(each.get("clientHost")) or "",
+        )
+        for member_id, each in members.items()
+        if member_id not in group.members
+    }
+    # Where a line or a request said before why a member went, that holds.
+    gone = {name: group.gone.get(name, NOT_DESCRIBED) for name in group.members if name not in members}
+    return replace(
+        state,
+        protocol=Protocol.CLASSIC,
+        classic=replace(group, phase=phase, joining=joining, gone=gone if phase else {}),
+    )
+
 
 Partitions = Mapping[str, tuple[int, ...]]
 

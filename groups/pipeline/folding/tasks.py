@@ -6,31 +6,103 @@ report about topics, so that names are known before the first entry is made, the
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import orjson
 
+from groups.history.entries import Kind
 from groups.history.passes.units import units
+from groups.history.replay.record_types import CLASSIC_GROUP, EPOCH_TYPES
 from groups.packs.files import RIGHTS, Files, open_files
 from groups.packs.packs import PackWriter
 from groups.pipeline.collector import calm_collector
-from groups.pipeline.folding.commit_records import commit_records
 from groups.pipeline.folding.commit_runs import RunColumns
 from groups.pipeline.folding.context import Context, log_of
 from groups.pipeline.folding.group_records import GroupRecord
 from groups.pipeline.folding.merging import Merger, Run
 from groups.pipeline.folding.spool import Spool
-from groups.pipeline.folding.texts import GroupTexts
 from groups.pipeline.folding.timelines import TimelineFolding
 from groups.pipeline.folding.transactions import Transactions
 from groups.pipeline.held_memory import give_back
-from groups.pipeline.reading.group_blocks import NO_PRODUCER, CommitRows, GroupBlock, OtherRecord
+from groups.pipeline.reading.entry_lines import entry_of
+from groups.pipeline.reading.group_blocks import NO_PRODUCER, CommitRows, GroupBlock, OtherRecord, Tables
 from groups.pipeline.reading.offsets_split import forget_keys
 from groups.pipeline.reading.transactions import OPEN, Ends, LeftOut, settled, without_open
 from groups.pipeline.times import TimedFiles, Times
 from groups.pipeline.topics.facts import FACT_TYPES, GroupFacts
 from groups.pipeline.topics.naming import plan
+from groups.texts.found import LogEvent, TextEntry
+from groups.texts.inferred import inferred_entries
+from groups.texts.one_axis import Recorded
+from groups.wire.commit_payloads import commit_payload
+
+
+def commit_records(run: Run, group: str, tables: Tables) -> list[GroupRecord]:
+    records = []
+    for row in run.commits.tolist():
+        (
+            offset,
+            batch,
+            at_ms,
+            _,
+            committed,
+            commit_ms,
+            expire_ms,
+            leader_epoch,
+            key,
+            metadata,
+            topic_id,
+            version,
+        ) = row
+        topic, partition = tables.keys[key]
+        payload = commit_payload(
+            group=group, topic=topic, partition=partition, version=version, committed=committed,
+            leader_epoch=leader_epoch, metadata=tables.texts[metadata], commit_ms=commit_ms, expire_ms=expire_ms,
+            topic_id=tables.topic_ids[topic_id] if topic_id >= 0 else None,
+        )  # fmt: skip
+        records.append(GroupRecord(run.partition, offset, batch, at_ms, 1, payload, orjson.dumps(payload)))
+    return records
+
+
+@dataclass(slots=True)
+class GroupTexts:
+    """Lines come before the records of their group, in the order in which blocks are sorted."""
+
+    lines: list[bytes] = field(default_factory=list)
+    recorded: Recorded = field(default_factory=Recorded)
+
+    def note_record(self, record: GroupRecord) -> None:
+        """When a generation or an epoch began, for the lines that belong to it."""
+        if not self.lines:
+            return
+        self.recorded.any = True
+        value = record.payload.get("value")
+        if not value:
+            return
+        if record.type == CLASSIC_GROUP:
+            self.recorded.generations.setdefault(value.get("generation"), record.at_ms)
+        elif record.type in EPOCH_TYPES:
+            self.recorded.epochs.setdefault(value.get("epoch"), record.at_ms)
+
+    def last_ms(self) -> int | None:
+        return max((entry_of(line).at_ms for line in self.lines), default=None)
+
+    def entries(self) -> deque[TextEntry]:
+        """By time. Entries that texts state whole are taken as they are; log lines are put together first."""
+        found = [entry_of(line) for line in self.lines]
+        entries = [each for each in found if isinstance(each, TextEntry)]
+        if self.recorded.any:
+            # Records say what the group was; what looks at it would infer is not put next to them.
+            entries = [each for each in entries if each.kind not in (Kind.RECORD, Kind.OBSERVATION)]
+        elif entries:
+            self.recorded.any = True
+        entries += inferred_entries([each for each in found if isinstance(each, LogEvent)], self.recorded)
+        entries.sort(key=lambda each: each.at_ms)
+        return deque(entries)
+
 
 COMMIT_TYPES: Final = frozenset({0, 1})
 """Commits that did not fit the columns (those of the first brokers, odd ones) may share a request with others; such

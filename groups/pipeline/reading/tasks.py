@@ -7,17 +7,99 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import orjson
+import xxhash
 
 from groups.pipeline.collector import calm_collector
 from groups.pipeline.held_memory import give_back
-from groups.pipeline.reading.entries_split import EntriesReading
-from groups.pipeline.reading.metadata_split import MetadataReading
+from groups.pipeline.reading.entry_lines import entry_of
+from groups.pipeline.reading.group_blocks import COMMIT, GroupBlock, Tables
 from groups.pipeline.reading.offsets_split import OffsetsReading
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.reading.rows import EVERYTHING, Row, Wanted
+from groups.pipeline.reading.split_reading import SplitReading
 from groups.pipeline.reading.splitting import SPLIT_BYTES, Split
 from groups.pipeline.times import Times
+from groups.wire.errors import RecordError
+from groups.wire.logs.batches import BatchProblem, read_batches
+from groups.wire.logs.metadata_log import decode_metadata_record
+from groups.wire.logs.record_batch import RecordBatch
+
+
+class MetadataReading(SplitReading):
+    """A ``__cluster_metadata`` segment or checkpoint: its records about topics."""
+
+    def rows(self, data: memoryview) -> Iterator[Row]:
+        reached: int | None = None
+        waiting: BatchProblem | None = None
+        for found in read_batches(data):
+            if isinstance(found, BatchProblem):
+                if waiting is not None:
+                    self.damage(waiting, reached, None)
+                waiting = found
+                continue
+            if waiting is not None:
+                self.damage(waiting, reached, found.base_offset)
+                waiting = None
+            reached = found.last_offset
+            yield from self._batch(found)
+        if waiting is not None:
+            self.damage(waiting, reached, None)
+        yield self.last_row()
+
+    def _batch(self, batch: RecordBatch) -> Iterator[Row]:
+        self.facts.read += len(batch.records)
+        self.facts.decoded += len(batch.records)
+        if batch.is_control:
+            return
+        for record in batch.records:
+            try:
+                payload = decode_metadata_record(record.value)
+            except RecordError as error:
+                self.facts.decoded -= 1
+                reason = f"a cluster metadata record cannot be read: {error}"
+                self.problem(reason, reason, record.offset, records=1, last=record.offset, normal=False)
+                continue
+            if payload is not None:
+                line = {"at_ms": record.timestamp_ms, "offset": record.offset, "record": payload}
+                yield self.row("topic", orjson.dumps(line), first=record.offset)
+
+
+BLOCK_LINES: Final = 10_000
+"""Lines of one group that are handed on at once: some megabytes."""
+
+
+class EntriesReading(SplitReading):
+    """A file of such lines as blocks of its groups."""
+
+    def rows(self, data: memoryview, wanted: Wanted) -> Iterator[Row]:
+        waiting: dict[str, list[bytes]] = {}
+        seen: dict[str, list[int]] = {}
+        for line in bytes(data).splitlines():
+            found = entry_of(line)
+            if not wanted.has(found.group) or (wanted.until_ms is not None and found.at_ms > wanted.until_ms):
+                continue
+            self.facts.read += 1
+            self.facts.decoded += 1
+            count, first, last = seen.get(found.group, (0, found.at_ms, found.at_ms))
+            seen[found.group] = [count + 1, min(first, found.at_ms), max(last, found.at_ms)]
+            lines = waiting.setdefault(found.group, [])
+            lines.append(line)
+            if len(lines) >= BLOCK_LINES:
+                yield self._block(found.group, waiting.pop(found.group))
+        for group, lines in waiting.items():
+            yield self._block(group, lines)
+        self.facts.groups = {group: [*some, []] for group, some in seen.items()}
+        self.facts.group_hashes = [xxhash.xxh3_64_intdigest(group.encode()) >> 1 for group in seen]
+        yield self.last_row()
+
+    def _block(self, group: str, lines: list[bytes]) -> Row:
+        block = GroupBlock(
+            group, None, self.split.source, self.number, np.empty(0, COMMIT), Tables(), [], lines
+        )
+        return self.row("block", block.pack(), group=group, first=-1, records=len(lines))
+
 
 PIECE_BYTES: Final = 1024 * 1024
 

@@ -3,7 +3,7 @@
 ====================  ========================================================================================
 module                what it is for
 ====================  ========================================================================================
-``inspecting``        ``inspect``: the listing of bytes of a named kind
+``inspecting``        ``inspect``: the listing of bytes of a named kind, and what records and batches in it are called
 ``kinds``             ``kinds``: every kind by its name
 ``guessing``          ``guess``: which kind bytes are
 ``editing``           ``edit``: the bytes with one field changed, through blobs inside blobs
@@ -12,7 +12,6 @@ module                what it is for
 ``meanings``          what each field means, in a few words (``words`` has values in words)
 ``sentences``         ``sentence_of``: the sentence on top, each clause with the field that it is on; what each kind
                       states is in ``value_sentences``
-``record_names``      what the records of a batch and the batches of a segment are called
 ``text``              ``bytes_from_text``: hex, dumps, base64; bytes as languages print them are in ``printed``
 ``nodes``             the nodes of a listing, their JSON form, and their values
 ``walk``              the listing of a message, along the declaration that its codec is compiled from

@@ -11,11 +11,10 @@ processes and the coordinator of its protocol, which implement ``Worlds``, ``Pro
 module                   what it is for
 =======================  ==============================================================
 ``search``               breadth first, to the shortest way to a violation; ``partitioned_search`` by several processes
-``world``                what can happen next in a world, and how its parts are put together
+``world``                what can happen next in a world, and its parts, each once by what ``canonical`` states of it
 ``processes``            a client, what is on its way, and the checker's account of it
 ``coordinators``         the coordinator and its steps; ``coordinator_entries`` reports them
 ``plan``, ``script``     what a scenario states, and what its lines do
-``interning``            each part once, by what ``canonical`` states of it
 ``state_layout``         a world as a tuple of numbers; ``actions`` its steps and budgets
 ``findings``, ``trace``  what was found, and the way there as a timeline
 =======================  ==============================================================

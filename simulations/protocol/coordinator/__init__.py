@@ -13,7 +13,7 @@ joining, fencing, leaving            ``consumer.released.heartbeat``, ``consumer
 static members                       ``consumer.static_members``
 what is a reason for a new epoch     ``consumer.subscriptions``, ``image``
 the group epoch goes up              ``consumer.released.advancing``; ``consumer.proposal.metadata``
-regular expressions                  ``consumer.expressions``, ``consumer.regexes``; ``consumer.proposal.regexes``
+regular expressions                  ``consumer.expressions``, ``consumer.regexes``; ``consumer.proposal.metadata``
 the target assignment                ``consumer.targets``; ``consumer.proposal.computing``, ``consumer.proposal.client_mode``
 a member on its way to its target    ``consumer.reconciliation``
 the order of its partitions          ``consumer.java_maps``

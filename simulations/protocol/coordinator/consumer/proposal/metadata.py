@@ -8,12 +8,31 @@ from __future__ import annotations
 from dataclasses import replace
 
 from groups.history.payloads.records import TopicMetadata
+from groups.history.state.consumer import ConsumerGroup, ResolvedRegex
 from groups.wire.generated.consumer import CONSUMER_GROUP_PARTITION_METADATA
 from simulations.protocol.coordinator.consumer import records
-from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
-from simulations.protocol.coordinator.consumer.proposal.regexes import resolved
+from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record, ResolveRegexes
+from simulations.protocol.coordinator.consumer.regexes import resolve
 from simulations.protocol.coordinator.consumer.subscriptions import Members, all_names
+from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.timers import ASSIGNMENT, SESSION, TimerStart
+
+
+def resolved(group: ConsumerGroup, members: Members, image: Image) -> ConsumerGroup:
+    """The group with what the members' expressions match in the image; the same object if there are none."""
+    regexes = dict.fromkeys(
+        member.subscribed_topic_regex for member in members.values() if member.subscribed_topic_regex
+    )
+    if not regexes and not group.regexes:
+        return group
+    found = resolve(ResolveRegexes(regexes=tuple(regexes), member_id=""), image, 0)
+    return replace(
+        group,
+        regexes={
+            regex: ResolvedRegex(topics=topics, version=found.version, timestamp_ms=0)
+            for regex, topics in found.topics.items()
+        },
+    )
 
 
 def seen(context: Context) -> Context:

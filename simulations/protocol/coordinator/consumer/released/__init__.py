@@ -1,8 +1,8 @@
 """The coordinator of released Kafka for groups of the consumer protocol, by the rules of ``Settings.release``.
 
-``coordinator`` is the way in; ``heartbeat`` and ``leaving`` are what members ask for; ``advancing`` bumps the group epoch, computes
+``coordinator`` is the way in, and the short one for a heartbeat that changes nothing; ``heartbeat`` and ``leaving`` are what members ask for; ``advancing`` bumps the group epoch, computes
 the target and moves the member a step on. ``upgrading`` and ``downgrading`` convert a group, ``classic_members`` answers members
-of the classic protocol in it, and ``fast_path`` a heartbeat that changes nothing.
+of the classic protocol in it.
 """
 
 from __future__ import annotations

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from groups.history.state.consumer import STABLE
 from simulations.protocol.coordinator.classic.coordinator import ClassicCoordinator
 from simulations.protocol.coordinator.classic.loading import classic_group
 from simulations.protocol.coordinator.consumer import commits, expressions, loading
+from simulations.protocol.coordinator.consumer.expressions import resolution_is_due
 from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Refresh, Resolution
 from simulations.protocol.coordinator.consumer.released import classic_members
-from simulations.protocol.coordinator.consumer.released.fast_path import steady
 from simulations.protocol.coordinator.consumer.released.heartbeat import answer_heartbeat, refused
 from simulations.protocol.coordinator.consumer.released.leaving import leave, remove
-from simulations.protocol.coordinator.consumer.subscriptions import subscribed_names
-from simulations.protocol.coordinator.consumer.validation import check_request
+from simulations.protocol.coordinator.consumer.subscriptions import assignor_changes, subscribed_names
+from simulations.protocol.coordinator.consumer.validation import check_request, is_blank
 from simulations.protocol.coordinator.errors import RequestRefused
-from simulations.protocol.coordinator.timers import JOIN, REBALANCE, SESSION, SYNC
+from simulations.protocol.coordinator.timers import JOIN, REBALANCE, SESSION, SYNC, TimerStart
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
@@ -38,6 +39,52 @@ from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHea
 from simulations.protocol.messages.join_group import JoinGroup
 from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup
 from simulations.protocol.messages.sync_group import SyncGroup
+
+
+def steady(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer] | None:
+    """The outcome of a heartbeat of a converged member of a converged group; ``None`` for any other."""
+    group = context.group
+    member = group.members.get(request.member_id)
+    if (
+        member is None
+        or member.epoch != request.member_epoch
+        or member.state != STABLE
+        or member.epoch != group.assignment_epoch
+        or group.assignment_epoch < group.group_epoch
+        or not request.bare
+        or member.client_id != request.client_id
+        or member.client_host != request.client_host
+        or member.classic is not None
+        or context.memory.refresh.expired(context.now_ms, group.group_epoch)
+        or (request.instance_id is not None and not _holds(context, request))
+        or (len(context.counts.assignors) > 1 and assignor_changes(context, member, member))
+        or (context.counts.regexes and resolution_is_due(context, context.counts))
+        or is_blank(request.group_id)
+        or is_blank(request.member_id)
+    ):
+        return None
+    settings = context.settings
+    return Outcome(
+        answer=HeartbeatAnswer(
+            member_id=member.member_id,
+            member_epoch=member.epoch,
+            heartbeat_interval_ms=settings.heartbeat_interval_ms,
+        ),
+        timers=(
+            TimerStart(timer=SESSION, member_id=member.member_id, length_ms=settings.session_timeout_ms),
+        ),
+        lasts_ms=0 if context.counts.regexes else context.memory.refresh.deadline_ms,
+    )
+
+
+def _holds(context: Context, request: Heartbeat) -> bool:
+    """Whether the instance is the member's, and the member knows it."""
+    instance_id, group = request.instance_id or "", context.group
+    return (
+        group.instances.get(instance_id) == request.member_id
+        and group.members[request.member_id].instance_id == instance_id
+        and not is_blank(instance_id)
+    )
 
 
 class KafkaCoordinator(ClassicCoordinator):
