@@ -154,7 +154,7 @@ def _module(what: str, lines: list[str]) -> str:
     body = "\n\n".join(lines)
     schema = [
         name
-        for name in ("Array", "Field", "Message", "Primitive", "fields")
+        for name in ("Array", "Field", "Message", "Primitive", "fields", "rows")
         if f"{name}(" in body or f"{name}." in body
     ]
     text = HEAD.format(what=what) + "from __future__ import annotations\n\nfrom typing import Final\n\n"
@@ -186,13 +186,23 @@ def _message(message: Definition) -> str:
 
 def _struct(struct: Definition, structs: Mapping[str, Definition], newest: int, since: int) -> str:
     """``since`` is the first version of the struct: its fields state a version only if theirs is later."""
-    return f"fields({', '.join(_field(field, structs, newest, since) for field in struct['fields'])})"
+    return f"fields({_fields(struct, structs, newest, since)})"
+
+
+def _fields(struct: Definition, structs: Mapping[str, Definition], newest: int, since: int) -> str:
+    return ", ".join(_field(field, structs, newest, since) for field in struct["fields"])
 
 
 def _field(field: Definition, structs: Mapping[str, Definition], newest: int, outer: int) -> str:
     since, until = _range(_versions(field))
     name, kind = field["name"], field["type"]
-    written = [_text(name[0].lower() + name[1:]), _type(kind, field, structs, newest, since)]
+    of_structs = kind.startswith("[]") and kind[2].isupper() and "tag" not in field
+    if of_structs:
+        struct = field if "fields" in field else structs[kind.removeprefix("[]")]
+        type_ = _fields(struct, structs, newest, since)
+    else:
+        type_ = _type(kind, field, structs, newest, since)
+    written = [_text(name[0].lower() + name[1:]), type_]
     written += [f"since={since}"] if since > outer else []
     written += [f"until={until}"] if until < newest else []
     if "nullableVersions" in field:
@@ -200,7 +210,7 @@ def _field(field: Definition, structs: Mapping[str, Definition], newest: int, ou
     written += [f"tag={field['tag']}"] if "tag" in field else []
     default = _default(field, structs, added=since > outer)
     written += [] if default is None else [f"default={default}"]
-    return f"Field({', '.join(written)})"
+    return f"{'rows' if of_structs else 'Field'}({', '.join(written)})"
 
 
 def _type(kind: str, field: Definition, structs: Mapping[str, Definition], newest: int, since: int) -> str:

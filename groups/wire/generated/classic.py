@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
+from groups.wire.codecs.schema import Field, Message, Primitive, fields, rows
 from groups.wire.record_type import RecordType
 
 LEGACY_OFFSET_COMMIT: Final = 0
@@ -71,22 +71,16 @@ CLASSIC_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
                 Field("protocol", Primitive.STRING, nullable_since=0),
                 Field("leader", Primitive.STRING, nullable_since=0),
                 Field("currentStateTimestamp", Primitive.INT64, since=2, default=-1),
-                Field(
+                rows(
                     "members",
-                    Array(
-                        fields(
-                            Field("memberId", Primitive.STRING),
-                            Field(
-                                "groupInstanceId", Primitive.STRING, since=3, nullable_since=3, default=None
-                            ),
-                            Field("clientId", Primitive.STRING),
-                            Field("clientHost", Primitive.STRING),
-                            Field("rebalanceTimeout", Primitive.INT32, since=1, default=-1),
-                            Field("sessionTimeout", Primitive.INT32),
-                            Field("subscription", Primitive.BYTES),
-                            Field("assignment", Primitive.BYTES),
-                        )
-                    ),
+                    Field("memberId", Primitive.STRING),
+                    Field("groupInstanceId", Primitive.STRING, since=3, nullable_since=3, default=None),
+                    Field("clientId", Primitive.STRING),
+                    Field("clientHost", Primitive.STRING),
+                    Field("rebalanceTimeout", Primitive.INT32, since=1, default=-1),
+                    Field("sessionTimeout", Primitive.INT32),
+                    Field("subscription", Primitive.BYTES),
+                    Field("assignment", Primitive.BYTES),
                 ),
             ),
             newest=4,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields, rows
 from groups.wire.record_type import RecordType
 
 CONSUMER_GROUP_METADATA: Final = 3
@@ -39,23 +39,15 @@ CONSUMER_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
         value=Message(
             "ConsumerGroupPartitionMetadataValue",
             fields(
-                Field(
+                rows(
                     "topics",
-                    Array(
-                        fields(
-                            Field("topicId", Primitive.UUID),
-                            Field("topicName", Primitive.STRING),
-                            Field("numPartitions", Primitive.INT32),
-                            Field(
-                                "partitionMetadata",
-                                Array(
-                                    fields(
-                                        Field("partition", Primitive.INT32),
-                                        Field("racks", Array(Primitive.STRING)),
-                                    )
-                                ),
-                            ),
-                        )
+                    Field("topicId", Primitive.UUID),
+                    Field("topicName", Primitive.STRING),
+                    Field("numPartitions", Primitive.INT32),
+                    rows(
+                        "partitionMetadata",
+                        Field("partition", Primitive.INT32),
+                        Field("racks", Array(Primitive.STRING)),
                     ),
                 )
             ),
@@ -84,11 +76,10 @@ CONSUMER_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
                     "classicMemberMetadata",
                     fields(
                         Field("sessionTimeoutMs", Primitive.INT32),
-                        Field(
+                        rows(
                             "supportedProtocols",
-                            Array(
-                                fields(Field("name", Primitive.STRING), Field("metadata", Primitive.BYTES))
-                            ),
+                            Field("name", Primitive.STRING),
+                            Field("metadata", Primitive.BYTES),
                         ),
                     ),
                     nullable_since=0,
@@ -122,11 +113,10 @@ CONSUMER_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
         value=Message(
             "ConsumerGroupTargetAssignmentMemberValue",
             fields(
-                Field(
+                rows(
                     "topicPartitions",
-                    Array(
-                        fields(Field("topicId", Primitive.UUID), Field("partitions", Array(Primitive.INT32)))
-                    ),
+                    Field("topicId", Primitive.UUID),
+                    Field("partitions", Array(Primitive.INT32)),
                 )
             ),
             flexible_since=0,
@@ -145,25 +135,17 @@ CONSUMER_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
                 Field("memberEpoch", Primitive.INT32),
                 Field("previousMemberEpoch", Primitive.INT32),
                 Field("state", Primitive.INT8),
-                Field(
+                rows(
                     "assignedPartitions",
-                    Array(
-                        fields(
-                            Field("topicId", Primitive.UUID),
-                            Field("partitions", Array(Primitive.INT32)),
-                            Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
-                        )
-                    ),
+                    Field("topicId", Primitive.UUID),
+                    Field("partitions", Array(Primitive.INT32)),
+                    Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
                 ),
-                Field(
+                rows(
                     "partitionsPendingRevocation",
-                    Array(
-                        fields(
-                            Field("topicId", Primitive.UUID),
-                            Field("partitions", Array(Primitive.INT32)),
-                            Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
-                        )
-                    ),
+                    Field("topicId", Primitive.UUID),
+                    Field("partitions", Array(Primitive.INT32)),
+                    Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
                 ),
             ),
             flexible_since=0,

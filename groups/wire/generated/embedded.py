@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields, rows
 
 SUBSCRIPTION: Final = Message(
     "ConsumerProtocolSubscription",
     fields(
         Field("topics", Array(Primitive.STRING)),
         Field("userData", Primitive.BYTES, nullable_since=0, default=None),
-        Field(
+        rows(
             "ownedPartitions",
-            Array(fields(Field("topic", Primitive.STRING), Field("partitions", Array(Primitive.INT32)))),
+            Field("topic", Primitive.STRING),
+            Field("partitions", Array(Primitive.INT32)),
             since=1,
             default=[],
         ),
@@ -26,9 +27,10 @@ SUBSCRIPTION: Final = Message(
 ASSIGNMENT: Final = Message(
     "ConsumerProtocolAssignment",
     fields(
-        Field(
+        rows(
             "assignedPartitions",
-            Array(fields(Field("topic", Primitive.STRING), Field("partitions", Array(Primitive.INT32)))),
+            Field("topic", Primitive.STRING),
+            Field("partitions", Array(Primitive.INT32)),
         ),
         Field("userData", Primitive.BYTES, nullable_since=0, default=None),
     ),

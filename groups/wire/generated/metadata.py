@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields, rows
 
 METADATA_RECORDS: Final = {
     2: Message(
@@ -30,26 +30,18 @@ METADATA_RECORDS: Final = {
             Field("isMigratingZkBroker", Primitive.BOOL, since=2, default=False),
             Field("incarnationId", Primitive.UUID),
             Field("brokerEpoch", Primitive.INT64),
-            Field(
+            rows(
                 "endPoints",
-                Array(
-                    fields(
-                        Field("name", Primitive.STRING),
-                        Field("host", Primitive.STRING),
-                        Field("port", Primitive.UINT16),
-                        Field("securityProtocol", Primitive.INT16),
-                    )
-                ),
+                Field("name", Primitive.STRING),
+                Field("host", Primitive.STRING),
+                Field("port", Primitive.UINT16),
+                Field("securityProtocol", Primitive.INT16),
             ),
-            Field(
+            rows(
                 "features",
-                Array(
-                    fields(
-                        Field("name", Primitive.STRING),
-                        Field("minSupportedVersion", Primitive.INT16),
-                        Field("maxSupportedVersion", Primitive.INT16),
-                    )
-                ),
+                Field("name", Primitive.STRING),
+                Field("minSupportedVersion", Primitive.INT16),
+                Field("maxSupportedVersion", Primitive.INT16),
             ),
             Field("rack", Primitive.STRING, nullable_since=0),
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields, rows
 
 LATER: Final = {
     "TxnOffsetCommitRequest": Message(
@@ -17,24 +17,16 @@ LATER: Final = {
             Field("generationIdOrMemberEpoch", Primitive.INT32, since=3, default=-1),
             Field("memberId", Primitive.STRING, since=3, default=""),
             Field("groupInstanceId", Primitive.STRING, since=3, nullable_since=3, default=None),
-            Field(
+            rows(
                 "topics",
-                Array(
-                    fields(
-                        Field("name", Primitive.STRING, until=5),
-                        Field("topicId", Primitive.UUID, since=6, default="AAAAAAAAAAAAAAAAAAAAAA"),
-                        Field(
-                            "partitions",
-                            Array(
-                                fields(
-                                    Field("partitionIndex", Primitive.INT32),
-                                    Field("committedOffset", Primitive.INT64),
-                                    Field("committedLeaderEpoch", Primitive.INT32, since=2, default=-1),
-                                    Field("committedMetadata", Primitive.STRING, nullable_since=0),
-                                )
-                            ),
-                        ),
-                    )
+                Field("name", Primitive.STRING, until=5),
+                Field("topicId", Primitive.UUID, since=6, default="AAAAAAAAAAAAAAAAAAAAAA"),
+                rows(
+                    "partitions",
+                    Field("partitionIndex", Primitive.INT32),
+                    Field("committedOffset", Primitive.INT64),
+                    Field("committedLeaderEpoch", Primitive.INT32, since=2, default=-1),
+                    Field("committedMetadata", Primitive.STRING, nullable_since=0),
                 ),
             ),
         ),
@@ -45,22 +37,14 @@ LATER: Final = {
         "TxnOffsetCommitResponse",
         fields(
             Field("throttleTimeMs", Primitive.INT32),
-            Field(
+            rows(
                 "topics",
-                Array(
-                    fields(
-                        Field("name", Primitive.STRING, until=5),
-                        Field("topicId", Primitive.UUID, since=6, default="AAAAAAAAAAAAAAAAAAAAAA"),
-                        Field(
-                            "partitions",
-                            Array(
-                                fields(
-                                    Field("partitionIndex", Primitive.INT32),
-                                    Field("errorCode", Primitive.INT16),
-                                )
-                            ),
-                        ),
-                    )
+                Field("name", Primitive.STRING, until=5),
+                Field("topicId", Primitive.UUID, since=6, default="AAAAAAAAAAAAAAAAAAAAAA"),
+                rows(
+                    "partitions",
+                    Field("partitionIndex", Primitive.INT32),
+                    Field("errorCode", Primitive.INT16),
                 ),
             ),
         ),
@@ -77,15 +61,11 @@ LATER: Final = {
         "DeleteGroupsResponse",
         fields(
             Field("throttleTimeMs", Primitive.INT32),
-            Field(
+            rows(
                 "results",
-                Array(
-                    fields(
-                        Field("groupId", Primitive.STRING),
-                        Field("errorCode", Primitive.INT16),
-                        Field("errorMessage", Primitive.STRING, since=3, nullable_since=3, default=None),
-                    )
-                ),
+                Field("groupId", Primitive.STRING),
+                Field("errorCode", Primitive.INT16),
+                Field("errorMessage", Primitive.STRING, since=3, nullable_since=3, default=None),
             ),
         ),
         newest=3,
@@ -105,96 +85,63 @@ LATER: Final = {
                 "topology",
                 fields(
                     Field("epoch", Primitive.INT32),
-                    Field(
+                    rows(
                         "subtopologies",
-                        Array(
-                            fields(
-                                Field("subtopologyId", Primitive.STRING),
-                                Field("sourceTopics", Array(Primitive.STRING)),
-                                Field("sourceTopicRegex", Array(Primitive.STRING)),
-                                Field(
-                                    "stateChangelogTopics",
-                                    Array(
-                                        fields(
-                                            Field("name", Primitive.STRING),
-                                            Field("partitions", Primitive.INT32),
-                                            Field("replicationFactor", Primitive.INT16),
-                                            Field(
-                                                "topicConfigs",
-                                                Array(
-                                                    fields(
-                                                        Field("key", Primitive.STRING),
-                                                        Field("value", Primitive.STRING),
-                                                    )
-                                                ),
-                                            ),
-                                        )
-                                    ),
-                                ),
-                                Field("repartitionSinkTopics", Array(Primitive.STRING)),
-                                Field(
-                                    "repartitionSourceTopics",
-                                    Array(
-                                        fields(
-                                            Field("name", Primitive.STRING),
-                                            Field("partitions", Primitive.INT32),
-                                            Field("replicationFactor", Primitive.INT16),
-                                            Field(
-                                                "topicConfigs",
-                                                Array(
-                                                    fields(
-                                                        Field("key", Primitive.STRING),
-                                                        Field("value", Primitive.STRING),
-                                                    )
-                                                ),
-                                            ),
-                                        )
-                                    ),
-                                ),
-                                Field(
-                                    "copartitionGroups",
-                                    Array(
-                                        fields(
-                                            Field("sourceTopics", Array(Primitive.INT16)),
-                                            Field("sourceTopicRegex", Array(Primitive.INT16)),
-                                            Field("repartitionSourceTopics", Array(Primitive.INT16)),
-                                        )
-                                    ),
-                                ),
-                            )
+                        Field("subtopologyId", Primitive.STRING),
+                        Field("sourceTopics", Array(Primitive.STRING)),
+                        Field("sourceTopicRegex", Array(Primitive.STRING)),
+                        rows(
+                            "stateChangelogTopics",
+                            Field("name", Primitive.STRING),
+                            Field("partitions", Primitive.INT32),
+                            Field("replicationFactor", Primitive.INT16),
+                            rows(
+                                "topicConfigs",
+                                Field("key", Primitive.STRING),
+                                Field("value", Primitive.STRING),
+                            ),
+                        ),
+                        Field("repartitionSinkTopics", Array(Primitive.STRING)),
+                        rows(
+                            "repartitionSourceTopics",
+                            Field("name", Primitive.STRING),
+                            Field("partitions", Primitive.INT32),
+                            Field("replicationFactor", Primitive.INT16),
+                            rows(
+                                "topicConfigs",
+                                Field("key", Primitive.STRING),
+                                Field("value", Primitive.STRING),
+                            ),
+                        ),
+                        rows(
+                            "copartitionGroups",
+                            Field("sourceTopics", Array(Primitive.INT16)),
+                            Field("sourceTopicRegex", Array(Primitive.INT16)),
+                            Field("repartitionSourceTopics", Array(Primitive.INT16)),
                         ),
                     ),
                 ),
                 nullable_since=0,
                 default=None,
             ),
-            Field(
+            rows(
                 "activeTasks",
-                Array(
-                    fields(
-                        Field("subtopologyId", Primitive.STRING), Field("partitions", Array(Primitive.INT32))
-                    )
-                ),
+                Field("subtopologyId", Primitive.STRING),
+                Field("partitions", Array(Primitive.INT32)),
                 nullable_since=0,
                 default=None,
             ),
-            Field(
+            rows(
                 "standbyTasks",
-                Array(
-                    fields(
-                        Field("subtopologyId", Primitive.STRING), Field("partitions", Array(Primitive.INT32))
-                    )
-                ),
+                Field("subtopologyId", Primitive.STRING),
+                Field("partitions", Array(Primitive.INT32)),
                 nullable_since=0,
                 default=None,
             ),
-            Field(
+            rows(
                 "warmupTasks",
-                Array(
-                    fields(
-                        Field("subtopologyId", Primitive.STRING), Field("partitions", Array(Primitive.INT32))
-                    )
-                ),
+                Field("subtopologyId", Primitive.STRING),
+                Field("partitions", Array(Primitive.INT32)),
                 nullable_since=0,
                 default=None,
             ),
@@ -205,33 +152,26 @@ LATER: Final = {
                 nullable_since=0,
                 default=None,
             ),
-            Field(
+            rows(
                 "clientTags",
-                Array(fields(Field("key", Primitive.STRING), Field("value", Primitive.STRING))),
+                Field("key", Primitive.STRING),
+                Field("value", Primitive.STRING),
                 nullable_since=0,
                 default=None,
             ),
-            Field(
+            rows(
                 "taskOffsets",
-                Array(
-                    fields(
-                        Field("subtopologyId", Primitive.STRING),
-                        Field("partition", Primitive.INT32),
-                        Field("offset", Primitive.INT64),
-                    )
-                ),
+                Field("subtopologyId", Primitive.STRING),
+                Field("partition", Primitive.INT32),
+                Field("offset", Primitive.INT64),
                 nullable_since=0,
                 default=None,
             ),
-            Field(
+            rows(
                 "taskEndOffsets",
-                Array(
-                    fields(
-                        Field("subtopologyId", Primitive.STRING),
-                        Field("partition", Primitive.INT32),
-                        Field("offset", Primitive.INT64),
-                    )
-                ),
+                Field("subtopologyId", Primitive.STRING),
+                Field("partition", Primitive.INT32),
+                Field("offset", Primitive.INT64),
                 nullable_since=0,
                 default=None,
             ),
@@ -252,70 +192,49 @@ LATER: Final = {
             Field("acceptableRecoveryLagLegacy", Primitive.INT32, until=0),
             Field("taskOffsetIntervalMs", Primitive.INT32),
             Field("acceptableRecoveryLag", Primitive.INT64, since=1, default=-1),
-            Field(
+            rows(
                 "status",
-                Array(fields(Field("statusCode", Primitive.INT8), Field("statusDetail", Primitive.STRING))),
+                Field("statusCode", Primitive.INT8),
+                Field("statusDetail", Primitive.STRING),
                 nullable_since=0,
             ),
-            Field(
+            rows(
                 "activeTasks",
-                Array(
-                    fields(
-                        Field("subtopologyId", Primitive.STRING), Field("partitions", Array(Primitive.INT32))
-                    )
-                ),
+                Field("subtopologyId", Primitive.STRING),
+                Field("partitions", Array(Primitive.INT32)),
                 nullable_since=0,
                 default=None,
             ),
-            Field(
+            rows(
                 "standbyTasks",
-                Array(
-                    fields(
-                        Field("subtopologyId", Primitive.STRING), Field("partitions", Array(Primitive.INT32))
-                    )
-                ),
+                Field("subtopologyId", Primitive.STRING),
+                Field("partitions", Array(Primitive.INT32)),
                 nullable_since=0,
                 default=None,
             ),
-            Field(
+            rows(
                 "warmupTasks",
-                Array(
-                    fields(
-                        Field("subtopologyId", Primitive.STRING), Field("partitions", Array(Primitive.INT32))
-                    )
-                ),
+                Field("subtopologyId", Primitive.STRING),
+                Field("partitions", Array(Primitive.INT32)),
                 nullable_since=0,
                 default=None,
             ),
             Field("topologyDescriptionRequired", Primitive.BOOL, since=1, default=False),
             Field("endpointInformationEpoch", Primitive.INT32),
-            Field(
+            rows(
                 "partitionsByUserEndpoint",
-                Array(
-                    fields(
-                        Field(
-                            "userEndpoint",
-                            fields(Field("host", Primitive.STRING), Field("port", Primitive.UINT16)),
-                        ),
-                        Field(
-                            "activePartitions",
-                            Array(
-                                fields(
-                                    Field("topic", Primitive.STRING),
-                                    Field("partitions", Array(Primitive.INT32)),
-                                )
-                            ),
-                        ),
-                        Field(
-                            "standbyPartitions",
-                            Array(
-                                fields(
-                                    Field("topic", Primitive.STRING),
-                                    Field("partitions", Array(Primitive.INT32)),
-                                )
-                            ),
-                        ),
-                    )
+                Field(
+                    "userEndpoint", fields(Field("host", Primitive.STRING), Field("port", Primitive.UINT16))
+                ),
+                rows(
+                    "activePartitions",
+                    Field("topic", Primitive.STRING),
+                    Field("partitions", Array(Primitive.INT32)),
+                ),
+                rows(
+                    "standbyPartitions",
+                    Field("topic", Primitive.STRING),
+                    Field("partitions", Array(Primitive.INT32)),
                 ),
                 nullable_since=0,
                 default=None,
@@ -338,269 +257,172 @@ LATER: Final = {
         "StreamsGroupDescribeResponse",
         fields(
             Field("throttleTimeMs", Primitive.INT32),
-            Field(
+            rows(
                 "groups",
-                Array(
+                Field("errorCode", Primitive.INT16),
+                Field("errorMessage", Primitive.STRING, nullable_since=0, default=None),
+                Field("groupId", Primitive.STRING),
+                Field("groupState", Primitive.STRING),
+                Field("groupEpoch", Primitive.INT32),
+                Field("assignmentEpoch", Primitive.INT32),
+                Field(
+                    "topology",
                     fields(
-                        Field("errorCode", Primitive.INT16),
-                        Field("errorMessage", Primitive.STRING, nullable_since=0, default=None),
-                        Field("groupId", Primitive.STRING),
-                        Field("groupState", Primitive.STRING),
-                        Field("groupEpoch", Primitive.INT32),
-                        Field("assignmentEpoch", Primitive.INT32),
-                        Field(
-                            "topology",
-                            fields(
-                                Field("epoch", Primitive.INT32),
-                                Field(
-                                    "subtopologies",
-                                    Array(
-                                        fields(
-                                            Field("subtopologyId", Primitive.STRING),
-                                            Field("sourceTopics", Array(Primitive.STRING)),
-                                            Field("repartitionSinkTopics", Array(Primitive.STRING)),
-                                            Field(
-                                                "stateChangelogTopics",
-                                                Array(
-                                                    fields(
-                                                        Field("name", Primitive.STRING),
-                                                        Field("partitions", Primitive.INT32),
-                                                        Field("replicationFactor", Primitive.INT16),
-                                                        Field(
-                                                            "topicConfigs",
-                                                            Array(
-                                                                fields(
-                                                                    Field("key", Primitive.STRING),
-                                                                    Field("value", Primitive.STRING),
-                                                                )
-                                                            ),
-                                                        ),
-                                                    )
-                                                ),
-                                            ),
-                                            Field(
-                                                "repartitionSourceTopics",
-                                                Array(
-                                                    fields(
-                                                        Field("name", Primitive.STRING),
-                                                        Field("partitions", Primitive.INT32),
-                                                        Field("replicationFactor", Primitive.INT16),
-                                                        Field(
-                                                            "topicConfigs",
-                                                            Array(
-                                                                fields(
-                                                                    Field("key", Primitive.STRING),
-                                                                    Field("value", Primitive.STRING),
-                                                                )
-                                                            ),
-                                                        ),
-                                                    )
-                                                ),
-                                            ),
-                                        )
-                                    ),
-                                    nullable_since=0,
-                                    default=None,
+                        Field("epoch", Primitive.INT32),
+                        rows(
+                            "subtopologies",
+                            Field("subtopologyId", Primitive.STRING),
+                            Field("sourceTopics", Array(Primitive.STRING)),
+                            Field("repartitionSinkTopics", Array(Primitive.STRING)),
+                            rows(
+                                "stateChangelogTopics",
+                                Field("name", Primitive.STRING),
+                                Field("partitions", Primitive.INT32),
+                                Field("replicationFactor", Primitive.INT16),
+                                rows(
+                                    "topicConfigs",
+                                    Field("key", Primitive.STRING),
+                                    Field("value", Primitive.STRING),
+                                ),
+                            ),
+                            rows(
+                                "repartitionSourceTopics",
+                                Field("name", Primitive.STRING),
+                                Field("partitions", Primitive.INT32),
+                                Field("replicationFactor", Primitive.INT16),
+                                rows(
+                                    "topicConfigs",
+                                    Field("key", Primitive.STRING),
+                                    Field("value", Primitive.STRING),
                                 ),
                             ),
                             nullable_since=0,
                             default=None,
                         ),
-                        Field(
-                            "members",
-                            Array(
-                                fields(
-                                    Field("memberId", Primitive.STRING),
-                                    Field("memberEpoch", Primitive.INT32),
-                                    Field("instanceId", Primitive.STRING, nullable_since=0, default=None),
-                                    Field("rackId", Primitive.STRING, nullable_since=0, default=None),
-                                    Field("clientId", Primitive.STRING),
-                                    Field("clientHost", Primitive.STRING),
-                                    Field("topologyEpoch", Primitive.INT32),
-                                    Field("processId", Primitive.STRING),
-                                    Field(
-                                        "userEndpoint",
-                                        fields(
-                                            Field("host", Primitive.STRING), Field("port", Primitive.UINT16)
-                                        ),
-                                        nullable_since=0,
-                                        default=None,
-                                    ),
-                                    Field(
-                                        "clientTags",
-                                        Array(
-                                            fields(
-                                                Field("key", Primitive.STRING),
-                                                Field("value", Primitive.STRING),
-                                            )
-                                        ),
-                                    ),
-                                    Field(
-                                        "taskOffsets",
-                                        Array(
-                                            fields(
-                                                Field("subtopologyId", Primitive.STRING),
-                                                Field("partition", Primitive.INT32),
-                                                Field("offset", Primitive.INT64),
-                                            )
-                                        ),
-                                    ),
-                                    Field(
-                                        "taskEndOffsets",
-                                        Array(
-                                            fields(
-                                                Field("subtopologyId", Primitive.STRING),
-                                                Field("partition", Primitive.INT32),
-                                                Field("offset", Primitive.INT64),
-                                            )
-                                        ),
-                                    ),
-                                    Field(
-                                        "assignment",
-                                        fields(
-                                            Field(
-                                                "activeTasks",
-                                                Array(
-                                                    fields(
-                                                        Field("subtopologyId", Primitive.STRING),
-                                                        Field("partitions", Array(Primitive.INT32)),
-                                                    )
-                                                ),
-                                            ),
-                                            Field(
-                                                "standbyTasks",
-                                                Array(
-                                                    fields(
-                                                        Field("subtopologyId", Primitive.STRING),
-                                                        Field("partitions", Array(Primitive.INT32)),
-                                                    )
-                                                ),
-                                            ),
-                                            Field(
-                                                "warmupTasks",
-                                                Array(
-                                                    fields(
-                                                        Field("subtopologyId", Primitive.STRING),
-                                                        Field("partitions", Array(Primitive.INT32)),
-                                                    )
-                                                ),
-                                            ),
-                                        ),
-                                    ),
-                                    Field(
-                                        "targetAssignment",
-                                        fields(
-                                            Field(
-                                                "activeTasks",
-                                                Array(
-                                                    fields(
-                                                        Field("subtopologyId", Primitive.STRING),
-                                                        Field("partitions", Array(Primitive.INT32)),
-                                                    )
-                                                ),
-                                            ),
-                                            Field(
-                                                "standbyTasks",
-                                                Array(
-                                                    fields(
-                                                        Field("subtopologyId", Primitive.STRING),
-                                                        Field("partitions", Array(Primitive.INT32)),
-                                                    )
-                                                ),
-                                            ),
-                                            Field(
-                                                "warmupTasks",
-                                                Array(
-                                                    fields(
-                                                        Field("subtopologyId", Primitive.STRING),
-                                                        Field("partitions", Array(Primitive.INT32)),
-                                                    )
-                                                ),
-                                            ),
-                                        ),
-                                    ),
-                                    Field("isClassic", Primitive.BOOL),
-                                )
-                            ),
-                        ),
-                        Field("authorizedOperations", Primitive.INT32, default=-2147483648),
-                        Field(
-                            "topologyDescription",
-                            fields(
-                                Field(
-                                    "subtopologies",
-                                    Array(
-                                        fields(
-                                            Field("subtopologyId", Primitive.STRING),
-                                            Field(
-                                                "nodes",
-                                                Array(
-                                                    fields(
-                                                        Field("name", Primitive.STRING),
-                                                        Field("nodeType", Primitive.INT8),
-                                                        Field("sourceTopics", Array(Primitive.STRING)),
-                                                        Field(
-                                                            "sinkTopic",
-                                                            Primitive.STRING,
-                                                            nullable_since=1,
-                                                            default=None,
-                                                        ),
-                                                        Field("stores", Array(Primitive.STRING)),
-                                                        Field("successors", Array(Primitive.STRING)),
-                                                    )
-                                                ),
-                                            ),
-                                        )
-                                    ),
-                                ),
-                                Field(
-                                    "globalStores",
-                                    Array(
-                                        fields(
-                                            Field(
-                                                "source",
-                                                fields(
-                                                    Field("name", Primitive.STRING),
-                                                    Field("nodeType", Primitive.INT8),
-                                                    Field("sourceTopics", Array(Primitive.STRING)),
-                                                    Field(
-                                                        "sinkTopic",
-                                                        Primitive.STRING,
-                                                        nullable_since=1,
-                                                        default=None,
-                                                    ),
-                                                    Field("stores", Array(Primitive.STRING)),
-                                                    Field("successors", Array(Primitive.STRING)),
-                                                ),
-                                            ),
-                                            Field(
-                                                "processor",
-                                                fields(
-                                                    Field("name", Primitive.STRING),
-                                                    Field("nodeType", Primitive.INT8),
-                                                    Field("sourceTopics", Array(Primitive.STRING)),
-                                                    Field(
-                                                        "sinkTopic",
-                                                        Primitive.STRING,
-                                                        nullable_since=1,
-                                                        default=None,
-                                                    ),
-                                                    Field("stores", Array(Primitive.STRING)),
-                                                    Field("successors", Array(Primitive.STRING)),
-                                                ),
-                                            ),
-                                        )
-                                    ),
-                                ),
-                            ),
-                            since=1,
-                            nullable_since=1,
-                            default=None,
-                        ),
-                        Field("topologyDescriptionStatus", Primitive.INT8, since=1, default=0),
-                        Field("assignorName", Primitive.STRING, since=1, nullable_since=1, default=None),
-                    )
+                    ),
+                    nullable_since=0,
+                    default=None,
                 ),
+                rows(
+                    "members",
+                    Field("memberId", Primitive.STRING),
+                    Field("memberEpoch", Primitive.INT32),
+                    Field("instanceId", Primitive.STRING, nullable_since=0, default=None),
+                    Field("rackId", Primitive.STRING, nullable_since=0, default=None),
+                    Field("clientId", Primitive.STRING),
+                    Field("clientHost", Primitive.STRING),
+                    Field("topologyEpoch", Primitive.INT32),
+                    Field("processId", Primitive.STRING),
+                    Field(
+                        "userEndpoint",
+                        fields(Field("host", Primitive.STRING), Field("port", Primitive.UINT16)),
+                        nullable_since=0,
+                        default=None,
+                    ),
+                    rows("clientTags", Field("key", Primitive.STRING), Field("value", Primitive.STRING)),
+                    rows(
+                        "taskOffsets",
+                        Field("subtopologyId", Primitive.STRING),
+                        Field("partition", Primitive.INT32),
+                        Field("offset", Primitive.INT64),
+                    ),
+                    rows(
+                        "taskEndOffsets",
+                        Field("subtopologyId", Primitive.STRING),
+                        Field("partition", Primitive.INT32),
+                        Field("offset", Primitive.INT64),
+                    ),
+                    Field(
+                        "assignment",
+                        fields(
+                            rows(
+                                "activeTasks",
+                                Field("subtopologyId", Primitive.STRING),
+                                Field("partitions", Array(Primitive.INT32)),
+                            ),
+                            rows(
+                                "standbyTasks",
+                                Field("subtopologyId", Primitive.STRING),
+                                Field("partitions", Array(Primitive.INT32)),
+                            ),
+                            rows(
+                                "warmupTasks",
+                                Field("subtopologyId", Primitive.STRING),
+                                Field("partitions", Array(Primitive.INT32)),
+                            ),
+                        ),
+                    ),
+                    Field(
+                        "targetAssignment",
+                        fields(
+                            rows(
+                                "activeTasks",
+                                Field("subtopologyId", Primitive.STRING),
+                                Field("partitions", Array(Primitive.INT32)),
+                            ),
+                            rows(
+                                "standbyTasks",
+                                Field("subtopologyId", Primitive.STRING),
+                                Field("partitions", Array(Primitive.INT32)),
+                            ),
+                            rows(
+                                "warmupTasks",
+                                Field("subtopologyId", Primitive.STRING),
+                                Field("partitions", Array(Primitive.INT32)),
+                            ),
+                        ),
+                    ),
+                    Field("isClassic", Primitive.BOOL),
+                ),
+                Field("authorizedOperations", Primitive.INT32, default=-2147483648),
+                Field(
+                    "topologyDescription",
+                    fields(
+                        rows(
+                            "subtopologies",
+                            Field("subtopologyId", Primitive.STRING),
+                            rows(
+                                "nodes",
+                                Field("name", Primitive.STRING),
+                                Field("nodeType", Primitive.INT8),
+                                Field("sourceTopics", Array(Primitive.STRING)),
+                                Field("sinkTopic", Primitive.STRING, nullable_since=1, default=None),
+                                Field("stores", Array(Primitive.STRING)),
+                                Field("successors", Array(Primitive.STRING)),
+                            ),
+                        ),
+                        rows(
+                            "globalStores",
+                            Field(
+                                "source",
+                                fields(
+                                    Field("name", Primitive.STRING),
+                                    Field("nodeType", Primitive.INT8),
+                                    Field("sourceTopics", Array(Primitive.STRING)),
+                                    Field("sinkTopic", Primitive.STRING, nullable_since=1, default=None),
+                                    Field("stores", Array(Primitive.STRING)),
+                                    Field("successors", Array(Primitive.STRING)),
+                                ),
+                            ),
+                            Field(
+                                "processor",
+                                fields(
+                                    Field("name", Primitive.STRING),
+                                    Field("nodeType", Primitive.INT8),
+                                    Field("sourceTopics", Array(Primitive.STRING)),
+                                    Field("sinkTopic", Primitive.STRING, nullable_since=1, default=None),
+                                    Field("stores", Array(Primitive.STRING)),
+                                    Field("successors", Array(Primitive.STRING)),
+                                ),
+                            ),
+                        ),
+                    ),
+                    since=1,
+                    nullable_since=1,
+                    default=None,
+                ),
+                Field("topologyDescriptionStatus", Primitive.INT8, since=1, default=0),
+                Field("assignorName", Primitive.STRING, since=1, nullable_since=1, default=None),
             ),
         ),
         newest=1,

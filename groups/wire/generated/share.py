@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields, rows
 from groups.wire.record_type import RecordType
 
 SHARE_GROUP_MEMBER_METADATA: Final = 10
@@ -71,11 +71,10 @@ SHARE_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
         value=Message(
             "ShareGroupTargetAssignmentMemberValue",
             fields(
-                Field(
+                rows(
                     "topicPartitions",
-                    Array(
-                        fields(Field("topicId", Primitive.UUID), Field("partitions", Array(Primitive.INT32)))
-                    ),
+                    Field("topicId", Primitive.UUID),
+                    Field("partitions", Array(Primitive.INT32)),
                 )
             ),
             flexible_since=0,
@@ -94,11 +93,10 @@ SHARE_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
                 Field("memberEpoch", Primitive.INT32),
                 Field("previousMemberEpoch", Primitive.INT32),
                 Field("state", Primitive.INT8),
-                Field(
+                rows(
                     "assignedPartitions",
-                    Array(
-                        fields(Field("topicId", Primitive.UUID), Field("partitions", Array(Primitive.INT32)))
-                    ),
+                    Field("topicId", Primitive.UUID),
+                    Field("partitions", Array(Primitive.INT32)),
                 ),
             ),
             flexible_since=0,
@@ -111,29 +109,20 @@ SHARE_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
         value=Message(
             "ShareGroupStatePartitionMetadataValue",
             fields(
-                Field(
+                rows(
                     "initializingTopics",
-                    Array(
-                        fields(
-                            Field("topicId", Primitive.UUID),
-                            Field("topicName", Primitive.STRING),
-                            Field("partitions", Array(Primitive.INT32)),
-                        )
-                    ),
+                    Field("topicId", Primitive.UUID),
+                    Field("topicName", Primitive.STRING),
+                    Field("partitions", Array(Primitive.INT32)),
                 ),
-                Field(
+                rows(
                     "initializedTopics",
-                    Array(
-                        fields(
-                            Field("topicId", Primitive.UUID),
-                            Field("topicName", Primitive.STRING),
-                            Field("partitions", Array(Primitive.INT32)),
-                        )
-                    ),
+                    Field("topicId", Primitive.UUID),
+                    Field("topicName", Primitive.STRING),
+                    Field("partitions", Array(Primitive.INT32)),
                 ),
-                Field(
-                    "deletingTopics",
-                    Array(fields(Field("topicId", Primitive.UUID), Field("topicName", Primitive.STRING))),
+                rows(
+                    "deletingTopics", Field("topicId", Primitive.UUID), Field("topicName", Primitive.STRING)
                 ),
             ),
             flexible_since=0,

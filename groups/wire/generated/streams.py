@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields
+from groups.wire.codecs.schema import Array, Field, Message, Primitive, fields, rows
 from groups.wire.record_type import RecordType
 
 STREAMS_GROUP_METADATA: Final = 17
@@ -65,10 +65,7 @@ STREAMS_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
                     nullable_since=0,
                     default=None,
                 ),
-                Field(
-                    "clientTags",
-                    Array(fields(Field("key", Primitive.STRING), Field("value", Primitive.STRING))),
-                ),
+                rows("clientTags", Field("key", Primitive.STRING), Field("value", Primitive.STRING)),
             ),
             flexible_since=0,
         ),
@@ -96,32 +93,20 @@ STREAMS_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
         value=Message(
             "StreamsGroupTargetAssignmentMemberValue",
             fields(
-                Field(
+                rows(
                     "activeTasks",
-                    Array(
-                        fields(
-                            Field("subtopologyId", Primitive.STRING),
-                            Field("partitions", Array(Primitive.INT32)),
-                        )
-                    ),
+                    Field("subtopologyId", Primitive.STRING),
+                    Field("partitions", Array(Primitive.INT32)),
                 ),
-                Field(
+                rows(
                     "standbyTasks",
-                    Array(
-                        fields(
-                            Field("subtopologyId", Primitive.STRING),
-                            Field("partitions", Array(Primitive.INT32)),
-                        )
-                    ),
+                    Field("subtopologyId", Primitive.STRING),
+                    Field("partitions", Array(Primitive.INT32)),
                 ),
-                Field(
+                rows(
                     "warmupTasks",
-                    Array(
-                        fields(
-                            Field("subtopologyId", Primitive.STRING),
-                            Field("partitions", Array(Primitive.INT32)),
-                        )
-                    ),
+                    Field("subtopologyId", Primitive.STRING),
+                    Field("partitions", Array(Primitive.INT32)),
                 ),
             ),
             flexible_since=0,
@@ -140,65 +125,41 @@ STREAMS_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
                 Field("memberEpoch", Primitive.INT32),
                 Field("previousMemberEpoch", Primitive.INT32),
                 Field("state", Primitive.INT8),
-                Field(
+                rows(
                     "activeTasks",
-                    Array(
-                        fields(
-                            Field("subtopologyId", Primitive.STRING),
-                            Field("partitions", Array(Primitive.INT32)),
-                            Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
-                        )
-                    ),
+                    Field("subtopologyId", Primitive.STRING),
+                    Field("partitions", Array(Primitive.INT32)),
+                    Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
                 ),
-                Field(
+                rows(
                     "standbyTasks",
-                    Array(
-                        fields(
-                            Field("subtopologyId", Primitive.STRING),
-                            Field("partitions", Array(Primitive.INT32)),
-                            Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
-                        )
-                    ),
+                    Field("subtopologyId", Primitive.STRING),
+                    Field("partitions", Array(Primitive.INT32)),
+                    Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
                 ),
-                Field(
+                rows(
                     "warmupTasks",
-                    Array(
-                        fields(
-                            Field("subtopologyId", Primitive.STRING),
-                            Field("partitions", Array(Primitive.INT32)),
-                            Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
-                        )
-                    ),
+                    Field("subtopologyId", Primitive.STRING),
+                    Field("partitions", Array(Primitive.INT32)),
+                    Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
                 ),
-                Field(
+                rows(
                     "activeTasksPendingRevocation",
-                    Array(
-                        fields(
-                            Field("subtopologyId", Primitive.STRING),
-                            Field("partitions", Array(Primitive.INT32)),
-                            Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
-                        )
-                    ),
+                    Field("subtopologyId", Primitive.STRING),
+                    Field("partitions", Array(Primitive.INT32)),
+                    Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
                 ),
-                Field(
+                rows(
                     "standbyTasksPendingRevocation",
-                    Array(
-                        fields(
-                            Field("subtopologyId", Primitive.STRING),
-                            Field("partitions", Array(Primitive.INT32)),
-                            Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
-                        )
-                    ),
+                    Field("subtopologyId", Primitive.STRING),
+                    Field("partitions", Array(Primitive.INT32)),
+                    Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
                 ),
-                Field(
+                rows(
                     "warmupTasksPendingRevocation",
-                    Array(
-                        fields(
-                            Field("subtopologyId", Primitive.STRING),
-                            Field("partitions", Array(Primitive.INT32)),
-                            Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
-                        )
-                    ),
+                    Field("subtopologyId", Primitive.STRING),
+                    Field("partitions", Array(Primitive.INT32)),
+                    Field("assignmentEpochs", Array(Primitive.INT32), nullable_since=0, tag=0),
                 ),
             ),
             flexible_since=0,
@@ -212,63 +173,35 @@ STREAMS_RECORD_TYPES: Final[tuple[RecordType, ...]] = (
             "StreamsGroupTopologyValue",
             fields(
                 Field("epoch", Primitive.INT32),
-                Field(
+                rows(
                     "subtopologies",
-                    Array(
-                        fields(
-                            Field("subtopologyId", Primitive.STRING),
-                            Field("sourceTopics", Array(Primitive.STRING)),
-                            Field("sourceTopicRegex", Array(Primitive.STRING)),
-                            Field(
-                                "stateChangelogTopics",
-                                Array(
-                                    fields(
-                                        Field("name", Primitive.STRING),
-                                        Field("partitions", Primitive.INT32),
-                                        Field("replicationFactor", Primitive.INT16),
-                                        Field(
-                                            "topicConfigs",
-                                            Array(
-                                                fields(
-                                                    Field("key", Primitive.STRING),
-                                                    Field("value", Primitive.STRING),
-                                                )
-                                            ),
-                                        ),
-                                    )
-                                ),
-                            ),
-                            Field("repartitionSinkTopics", Array(Primitive.STRING)),
-                            Field(
-                                "repartitionSourceTopics",
-                                Array(
-                                    fields(
-                                        Field("name", Primitive.STRING),
-                                        Field("partitions", Primitive.INT32),
-                                        Field("replicationFactor", Primitive.INT16),
-                                        Field(
-                                            "topicConfigs",
-                                            Array(
-                                                fields(
-                                                    Field("key", Primitive.STRING),
-                                                    Field("value", Primitive.STRING),
-                                                )
-                                            ),
-                                        ),
-                                    )
-                                ),
-                            ),
-                            Field(
-                                "copartitionGroups",
-                                Array(
-                                    fields(
-                                        Field("sourceTopics", Array(Primitive.INT16)),
-                                        Field("sourceTopicRegex", Array(Primitive.INT16)),
-                                        Field("repartitionSourceTopics", Array(Primitive.INT16)),
-                                    )
-                                ),
-                            ),
-                        )
+                    Field("subtopologyId", Primitive.STRING),
+                    Field("sourceTopics", Array(Primitive.STRING)),
+                    Field("sourceTopicRegex", Array(Primitive.STRING)),
+                    rows(
+                        "stateChangelogTopics",
+                        Field("name", Primitive.STRING),
+                        Field("partitions", Primitive.INT32),
+                        Field("replicationFactor", Primitive.INT16),
+                        rows(
+                            "topicConfigs", Field("key", Primitive.STRING), Field("value", Primitive.STRING)
+                        ),
+                    ),
+                    Field("repartitionSinkTopics", Array(Primitive.STRING)),
+                    rows(
+                        "repartitionSourceTopics",
+                        Field("name", Primitive.STRING),
+                        Field("partitions", Primitive.INT32),
+                        Field("replicationFactor", Primitive.INT16),
+                        rows(
+                            "topicConfigs", Field("key", Primitive.STRING), Field("value", Primitive.STRING)
+                        ),
+                    ),
+                    rows(
+                        "copartitionGroups",
+                        Field("sourceTopics", Array(Primitive.INT16)),
+                        Field("sourceTopicRegex", Array(Primitive.INT16)),
+                        Field("repartitionSourceTopics", Array(Primitive.INT16)),
                     ),
                 ),
             ),
