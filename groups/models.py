@@ -104,7 +104,7 @@ class Timeline(models.Model):
     """Every pack that is read for the timeline."""
 
     headline = models.TextField(blank=True, default="")
-    """The text of the verdict's headline (``groups.storage.listed``)."""
+    """The text of the verdict's headline (``groups.storage.searching``)."""
 
     words = models.TextField(blank=True, default="")
     """What a timeline is searched by, apart from its title (``groups.packs.listed_summary.words_of``)."""

@@ -10,14 +10,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Final
 
-from django.db.models import Model, QuerySet
+from django.db.models import DateTimeField, ExpressionWrapper, Model, QuerySet
 from django.db.models.expressions import Combinable
+from django.db.models.functions import Now
 from django.utils import timezone
 
-from groups.jobs.database_time import from_now
 from groups.jobs.serving import IMPORTS, why_not_served
+
+
+def from_now(seconds: float = 0.0) -> Combinable:
+    """The time of the database, so many seconds later, for filters and updates."""
+    return ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())
+
 
 WAITING: Final = "waiting"
 RUNNING: Final = "running"

@@ -9,7 +9,7 @@ from typing import Final
 from django.conf import settings
 from django.db import transaction
 
-from groups.jobs.database_time import from_now
+from groups.jobs.leases import from_now
 from groups.models import Timeline
 from groups.packs.files import StoreAway, open_files
 from groups.reserve import makes_room

@@ -20,7 +20,7 @@ from groups.models import TITLE_LENGTH_MOST, Import, Timeline
 from groups.packs.listed_summary import listed_name, plain, read_verdict
 from groups.shown import shown_name
 from groups.storage.deleting import ROWS_AT_ONCE, collect
-from groups.storage.listed import listed_columns
+from groups.storage.searching import listed_columns
 from groups.storage.writing import new_id
 
 EARLIER_MOST: Final = 50_000

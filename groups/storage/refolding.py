@@ -16,7 +16,7 @@ from groups.history.passes.indexing import Indexer
 from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import FOLD_VERSION
 from groups.history.state.group import Semantics
-from groups.jobs.database_time import from_now
+from groups.jobs.leases import from_now
 from groups.models import Digested, Folded, Timeline
 from groups.packs.blocks import entries_of
 from groups.packs.chained import CheckpointWriter
@@ -25,8 +25,8 @@ from groups.packs.index import INDEX_FORMAT, StoredChunk, TimelineIndex, read_in
 from groups.packs.listed_summary import listed_summary, packed_verdict, plain
 from groups.packs.packs import PackWriter, Place, read_blob
 from groups.storage.deleting import collect
-from groups.storage.listed import listed_columns
 from groups.storage.logs import log_of
+from groups.storage.searching import listed_columns
 from groups.storage.stored_log import StoredLog
 from groups.storage.timeline_reader import every_entry
 from groups.storage.writing import LEASE_S, store_folded

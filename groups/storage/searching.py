@@ -8,11 +8,21 @@ same in SQLite and PostgreSQL.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from django.db.models import Q
 
+from groups.history.story.problems import gravity
 from groups.models import Timeline
+from groups.packs.listed_summary import headline_text, plain, words_of
+
+
+def listed_columns(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """``headline``, ``weight`` and ``words`` of a timeline with this summary, which is whole or in short (``packs.listed_summary``)."""
+    weight = summary["weight"] if "weight" in summary else gravity(summary.get("findings") or ())
+    return {"headline": plain(headline_text(summary)), "weight": weight, "words": plain(words_of(summary))}
+
 
 FOUND_MOST: Final = 3
 """Words of one timeline that are shown as what was found."""

@@ -27,7 +27,7 @@ from groups.history.digests.packed import later_digests
 from groups.history.entries import ENTRY_FORMAT
 from groups.history.replay.fold import FOLD_VERSION
 from groups.jobs.announce import announce, timeline_group
-from groups.jobs.database_time import from_now
+from groups.jobs.leases import from_now
 from groups.jobs.serving import RUNS, why_not_served
 from groups.models import TITLE_LENGTH_MOST, Folded, Timeline
 from groups.models import Batch as StoredBatch
@@ -35,8 +35,8 @@ from groups.packs.listed_summary import GROUP_LENGTH_MOST
 from groups.reserve import makes_room
 from groups.storage import digests
 from groups.storage.errors import LeaseLost, NoSuchTimeline, SequenceGap
-from groups.storage.listed import listed_columns
 from groups.storage.names import named_json, named_summary
+from groups.storage.searching import listed_columns
 
 if TYPE_CHECKING:
     from groups.history.passes.recorder import RecordedBatch

@@ -7,14 +7,13 @@ module           what it is for
 ``positions``    the offsets of each round, kept over time
 ``live_group``   a group under way, whatever its source: the one place where timelines of live groups are written
 ``storing``      the source of polls: what a round saw becomes entries of timelines and rows of groups
-``log_follower`` the log's partitions, each fetched from the broker that leads it
+``log_follower`` the log's partitions, each fetched from the broker that leads it, and how far that broker's clock is off
 ``followed``     one followed group under way: what waits of it, and what its row contains
 ``log_storing``  the source of records: what was read of the log becomes entries, stored with the place to go on from
 ``columns``      the shape of a row of the groups list, and its columns
 ``rows``         groups as lists show them
 ``row_facts``    the facts of a row, computed from a description or a frame
 ``live_source``  what a live timeline comes from, and how that is now
-``skew``         how far a broker's clock is from the watcher's
 ``checking``     what coordinators describe of followed groups: their rows, and what the log is compared with
 ``together``     groups that lose members at the same time
 ``job``          a cluster under a lease: pulls and stores until it is asked to stop

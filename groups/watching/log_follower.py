@@ -10,6 +10,7 @@ import asyncio
 import logging
 import random
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypedDict
@@ -39,7 +40,33 @@ from groups.history.following.partition import PartitionLog, Position
 from groups.history.following.topics import TopicFacts, mentioned
 from groups.watching.columns import GroupRow
 from groups.watching.log_storing import LogStore, Taken
-from groups.watching.skew import Skew, shown
+
+SAMPLES_KEPT: Final = 16
+"""A clock that is set back is noticed after so many batches."""
+
+SHOWN_FROM_MS: Final = 1_000
+"""A smaller skew changes no reading of a board, and lies within the way of a record on a busy machine."""
+
+
+@dataclass(slots=True)
+class Skew:
+    """The skew of one broker's clock."""
+
+    _samples: deque[int] = field(default_factory=lambda: deque(maxlen=SAMPLES_KEPT))
+
+    def take(self, written_ms: int, received_ms: int) -> None:
+        self._samples.append(written_ms - received_ms)
+
+    @property
+    def ms(self) -> int | None:
+        """How far it is ahead; null while nothing was measured."""
+        return max(self._samples, default=None)
+
+
+def shown(skews: dict[int, int]) -> dict[str, int]:
+    """Those that are worth a word, by partition."""
+    return {str(partition): ms for partition, ms in sorted(skews.items()) if abs(ms) >= SHOWN_FROM_MS}
+
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from groups.cluster_models import CLUSTER_NAME_LENGTH_MOST, Cluster
 from groups.clusters import named
 from groups.clusters.faults import ClusterError
 from groups.clusters.settings import SECRET, ClusterSettings, settings_of
-from groups.jobs.database_time import from_now
+from groups.jobs.leases import from_now
 from groups.models import Timeline
 from groups.reserve import makes_room
 from groups.watching.secrets import seal, unseal

@@ -8,8 +8,7 @@ what is checked            where
 =========================  ============================================================================================
 a consumer group           ``checker``; ``coordinator`` its records, ``targets``, ``steps``, ``timers``, ``accepted_requests``, ``settings``
 its clients                ``clients`` by ``rules``; ``commits`` what they commit; ``liveness`` whether it converges
-a classic group            ``classic_groups``, ``classic_operations`` against ``classic_picture`` (``classic_membership``,
-                           ``classic_vote``); ``classic_rounds`` what its generations give; ``classic_clients``
+a classic group            ``classic_groups``, ``classic_operations`` against ``classic_picture`` (``classic_membership``); ``classic_rounds`` what its generations give; ``classic_clients``
 both protocols in one      ``mixed``; ``classic_members`` in a consumer group, ``classic_conversions``
 what is known to be wrong  ``known_faults``: of releases, for which no run is blamed
 =========================  ============================================================================================

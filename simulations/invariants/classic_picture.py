@@ -7,7 +7,8 @@ knows only a log in which every record takes effect at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from groups.history.payloads.classic_bodies import (
     ClassicHeartbeatBody,
@@ -39,7 +40,25 @@ from simulations.invariants.classic_parts import (
     Member,
     Phase,
 )
-from simulations.invariants.classic_vote import elected, offers
+from simulations.invariants.java_table import SMALLEST, in_table_order
+
+
+def elected(members: Sequence[Member], listed: Mapping[str, int]) -> str:
+    """Of several protocols with most votes Java's table decides; ``members`` in its order, ``listed`` by how many."""
+    names = {name for name, count in listed.items() if count == len(members)}
+    votes = Counter(_vote(member, names) for member in members)
+    # The order in which names were put decides within a bucket: as members walk the table.
+    first_put = dict.fromkeys(_vote(member, names) for member in members)
+    return max(in_table_order(first_put, SMALLEST), key=lambda name: votes[name])
+
+
+def _vote(member: Member, names: set[str]) -> str:
+    return next((name for name, _ in member.offers if name in names), "")
+
+
+def offers(body: JoinGroupBody) -> tuple[tuple[str, str], ...]:
+    """The protocols that a request lists, each with its metadata, the first first."""
+    return tuple((each["name"], each["metadata"]) for each in body["protocols"])
 
 
 class ClassicPicture(ClassicMembership):

@@ -15,8 +15,7 @@ from simulations.rehearsal.documents import MemberDocument, QuestionDocument
 from simulations.rehearsal.playing import Played, Refusal, Stage, Violation, play
 from simulations.rehearsal.scenarios import scenario_of, start_of
 from simulations.rehearsal.values import NEW_BROKERS, GroupMember, Question
-from simulations.rehearsal.warned import Warned
-from simulations.rehearsal.warnings import warnings_of
+from simulations.rehearsal.warnings import Warned, warnings_of
 from simulations.rehearsal.ways import Settings, Way, WayName, today, ways_of
 from simulations.world.engine import run
 from simulations.world.scenario import load

@@ -9,7 +9,7 @@ from groups.history.state.group import Protocol
 from simulations.protocol.coordinator.settings import MigrationPolicy
 from simulations.rehearsal.playing import EMPTY, ONLINE, Played, Stage
 from simulations.rehearsal.values import CONSUMER, NEW_BROKERS, Question
-from simulations.rehearsal.warned import Warned
+from simulations.rehearsal.warnings import Warned
 from simulations.rehearsal.ways import Bounce, BrokerStep, Settings, WayName
 from simulations.world.scenario.brokers import ALL_BROKERS
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import Final, TypedDict
 
 from groups.history.words import listed
 from groups.releases import EARLIER, TABLE
@@ -13,7 +14,38 @@ from simulations.protocol.client.classic.releases import CLIENTS
 from simulations.protocol.coordinator.settings import MigrationPolicy, Settings
 from simulations.rehearsal.values import CONSUMER, NEW_BROKERS, Question
 from simulations.rehearsal.versions import CONSUMER_PROTOCOL_SINCE, version_of
-from simulations.rehearsal.warned import Level, Warned, names_of, warned
+
+NAMED_MOST: Final = 4
+"""Members that a warning names; of the others it has the number."""
+
+
+class Level(StrEnum):
+    """``stops``: the planned way is refused. ``warning``: it costs, or ends otherwise than one may think. ``note``: to know."""
+
+    STOPS = "stops"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Warned(TypedDict):
+    """``code`` is for programs; ``do`` is what helps, or empty."""
+
+    code: str
+    level: str
+    says: str
+    do: str
+    source: str
+
+
+def warned(code: str, level: Level, text: str, do: str = "", source: str = "") -> Warned:
+    return {"code": code, "level": str(level), "says": text, "do": do, "source": source}
+
+
+def names_of(names: Iterable[str]) -> str:
+    every = list(names)
+    words = ", ".join(every[:NAMED_MOST])
+    return f"{words} and {len(every) - NAMED_MOST} more" if len(every) > NAMED_MOST else words
+
 
 TIE: Final = "assignor_change_bumps"
 

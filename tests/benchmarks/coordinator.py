@@ -12,10 +12,8 @@ from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.coordinator.timers import JOIN
+from simulations.protocol.messages.classic_requests import ClassicHeartbeat, JoinGroup, SyncGroup
 from simulations.protocol.messages.groups import Heartbeat
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat
-from simulations.protocol.messages.join_group import JoinGroup
-from simulations.protocol.messages.sync_group import SyncGroup
 from tests.benchmarks.figures import Figure
 
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"

@@ -12,11 +12,8 @@ import pytest
 from confluent_kafka.admin import AclOperation, ResourceType
 
 from groups.wire.embedded.consumer_protocol import encode_subscription
+from simulations.protocol.messages.classic_requests import ClassicHeartbeat, JoinGroup, LeaveGroup, SyncGroup
 from simulations.protocol.messages.groups import CommittedOffset, Heartbeat, OffsetCommit
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat
-from simulations.protocol.messages.join_group import JoinGroup
-from simulations.protocol.messages.leave_group import LeaveGroup
-from simulations.protocol.messages.sync_group import SyncGroup
 from simulations.world.engine.access import Access
 from simulations.world.scenario.access import Operation, Resource, Right
 from tests.broker.rpc import Connection

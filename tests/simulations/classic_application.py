@@ -8,11 +8,18 @@ from groups.wire.embedded.consumer_protocol import decode_assignment, encode_ass
 from simulations.protocol.assignors.interface import Topic
 from simulations.protocol.client.classic import ClassicConfig, ClassicConsumer
 from simulations.protocol.client.consumer.requests import Request
+from simulations.protocol.messages.classic_requests import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinAnswer,
+    JoinedMember,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncAnswer,
+    SyncGroup,
+)
 from simulations.protocol.messages.groups import CommitAnswer, CommittedOffset, OffsetCommit, Partitions
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
-from simulations.protocol.messages.join_group import JoinAnswer, JoinedMember, JoinGroup
-from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup
-from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
 from tests.simulations.driven_client import DrivenClient
 
 INTERVAL_MS: Final = 3_000

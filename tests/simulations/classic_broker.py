@@ -12,11 +12,16 @@ from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.coordinator.timers import JOIN, TimerStart
+from simulations.protocol.messages.classic_requests import (
+    ClassicHeartbeat,
+    JoinAnswer,
+    JoinGroup,
+    LeaveGroup,
+    LeavingMember,
+    SyncAnswer,
+    SyncGroup,
+)
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat
-from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
-from simulations.protocol.messages.leave_group import LeaveGroup, LeavingMember
-from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
 
 GROUP: Final = "orders"
 SESSION_MS: Final = 10_000

@@ -17,10 +17,13 @@ from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.coordinator.timers import TimerCancel
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat
-from simulations.protocol.messages.join_group import JoinGroup
-from simulations.protocol.messages.leave_group import LeaveGroup, LeavingMember
-from simulations.protocol.messages.sync_group import SyncGroup
+from simulations.protocol.messages.classic_requests import (
+    ClassicHeartbeat,
+    JoinGroup,
+    LeaveGroup,
+    LeavingMember,
+    SyncGroup,
+)
 
 NAMES: Final = "ABCDE"
 OFFERS: Final = (("range",), ("range", "sticky"), ("sticky", "range"))

@@ -9,9 +9,8 @@ from simulations.protocol.client.classic.releases import RELEASES
 from simulations.protocol.client.classic.state import JoinState
 from simulations.protocol.client.consumer import CloseOption
 from simulations.protocol.client.consumer.effects import Call
+from simulations.protocol.messages.classic_requests import LeaveGroup, SyncAnswer, SyncGroup
 from simulations.protocol.messages.groups import CommittedOffset, OffsetCommit
-from simulations.protocol.messages.leave_group import LeaveGroup
-from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
 from simulations.world.engine import run
 from simulations.world.scenario import load
 from tests.simulations.classic_application import (

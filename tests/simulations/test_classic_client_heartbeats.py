@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simulations.protocol.client.classic.state import JoinState
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
+from simulations.protocol.messages.classic_requests import ClassicHeartbeat, ClassicHeartbeatAnswer
 from tests.simulations.classic_application import (
     BACK_OFF_MS,
     INTERVAL_MS,

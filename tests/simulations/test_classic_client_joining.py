@@ -6,8 +6,7 @@ import pytest
 
 from groups.wire.embedded.consumer_protocol import decode_subscription
 from simulations.protocol.assignors.interface import Topic
-from simulations.protocol.messages.join_group import JoinGroup
-from simulations.protocol.messages.sync_group import SyncGroup
+from simulations.protocol.messages.classic_requests import JoinGroup, SyncGroup
 from tests.simulations.classic_application import (
     BACK_OFF_MS,
     INTERVAL_MS,

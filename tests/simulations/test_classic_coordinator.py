@@ -6,10 +6,9 @@ import pytest
 
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.timers import JOIN, SYNC
+from simulations.protocol.messages.classic_requests import JoinAnswer, LeavingMember
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import CommittedOffset, OffsetCommit
-from simulations.protocol.messages.join_group import JoinAnswer
-from simulations.protocol.messages.leave_group import LeavingMember
 from tests.simulations.broker import FOO
 from tests.simulations.classic_broker import DELAY_MS, GROUP, RANGE, REBALANCE_MS, SESSION_MS, ClassicBroker
 

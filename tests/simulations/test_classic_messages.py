@@ -6,10 +6,17 @@ from dataclasses import fields
 
 import pytest
 
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat
-from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
-from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup, LeavingMember, LeftMember
-from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
+from simulations.protocol.messages.classic_requests import (
+    ClassicHeartbeat,
+    JoinAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    LeavingMember,
+    LeftMember,
+    SyncAnswer,
+    SyncGroup,
+)
 from tests.simulations.classic_broker import GROUP
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simulations.protocol.coordinator.timers import JOIN, SESSION
-from simulations.protocol.messages.join_group import JoinAnswer
+from simulations.protocol.messages.classic_requests import JoinAnswer
 from tests.simulations.classic_broker import DELAY_MS, RANGE, REBALANCE_MS, SESSION_MS, ClassicBroker
 
 

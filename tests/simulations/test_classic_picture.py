@@ -17,8 +17,7 @@ from simulations.invariants.violations import Violation, Violations
 from simulations.protocol.coordinator.classic.join_requests import GivenId
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.timers import TimerCancel
-from simulations.protocol.messages.join_group import JoinGroup
-from simulations.protocol.messages.sync_group import SyncGroup
+from simulations.protocol.messages.classic_requests import JoinGroup, SyncGroup
 from tests.simulations.classic_drive import OFFERS, Drive
 
 SEEDS = range(60)

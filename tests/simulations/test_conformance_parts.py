@@ -33,9 +33,7 @@ from simulations.proof.conformance.variants import attempts
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.timers import SESSION, TimerCancel, TimerStart
 from simulations.protocol.coordinator.transactions import end_of
-from simulations.protocol.messages.heartbeat import CLASSIC_HEARTBEAT_API
-from simulations.protocol.messages.leave_group import LEAVE_API
-from simulations.protocol.messages.sync_group import SYNC_API
+from simulations.protocol.messages.classic_requests import CLASSIC_HEARTBEAT_API, LEAVE_API, SYNC_API
 from tests.simulations.broker import Broker
 from tests.simulations.test_conformance_excuses import asked
 

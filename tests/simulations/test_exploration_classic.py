@@ -29,7 +29,7 @@ from simulations.protocol.assignors.interface import Assignor
 from simulations.protocol.client.classic import embedding, joining, leading
 from simulations.protocol.client.classic.state import Memory
 from simulations.protocol.client.classic.untimed import WITHOUT_EFFECT
-from simulations.protocol.messages.join_group import JoinAnswer
+from simulations.protocol.messages.classic_requests import JoinAnswer
 from simulations.world.engine import checked_run
 from simulations.world.engine.checked_run import checker_of
 from simulations.world.scenario import load

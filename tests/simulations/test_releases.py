@@ -18,8 +18,8 @@ from simulations.invariants.ties import AssignorTies
 from simulations.protocol.assignors.java_orders import string_hash
 from simulations.protocol.coordinator.errors import ConfigRefused
 from simulations.protocol.coordinator.settings import MigrationPolicy
+from simulations.protocol.messages.classic_requests import JoinGroup
 from simulations.protocol.messages.groups import CommittedOffset, TransactionalCommit
-from simulations.protocol.messages.join_group import JoinGroup
 from simulations.world.engine import run
 from simulations.world.scenario import ScenarioError, load
 from tests.house import releases_page

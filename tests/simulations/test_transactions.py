@@ -11,8 +11,8 @@ from groups.releases import Release
 from simulations.invariants import INVARIANT_FAULT
 from simulations.protocol.coordinator.consumer.outcome import Record
 from simulations.protocol.coordinator.transactions import end_of
+from simulations.protocol.messages.classic_requests import JoinGroup
 from simulations.protocol.messages.groups import CommittedOffset, TransactionalCommit
-from simulations.protocol.messages.join_group import JoinGroup
 from simulations.world.engine import run
 from simulations.world.engine.cluster import compacted
 from simulations.world.scenario import load

@@ -4,7 +4,6 @@
 * ``ownership``: who holds and should hold each partition, kept change by change;
 * ``digester``: changes and moments in, digests out;
 * ``part``: the digest itself; ``packed``: its stored form;
-* ``changed``: what a change speaks of;
 * ``events``: like events as one;
 * ``coarse``: the members of a chunk that nobody has opened;
 * ``levels``: digests put together, cut to a window and made coarser.

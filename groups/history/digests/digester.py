@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from groups.history.digests.changed import by_topic, parts_of, updated
 from groups.history.digests.events import Collapsing
 from groups.history.digests.levels import Base
 from groups.history.digests.ownership import ASSIGNED, CLIENT, PENDING, Ownership
@@ -34,6 +33,29 @@ from groups.history.frames.changes import Change, Value
 from groups.history.frames.shapes import Frame
 from groups.history.state.classic_group import BETWEEN
 from groups.history.story.moment import Moment
+
+
+def updated(held: dict[str, list[int]], below: list[str], new: Value) -> dict[str, list[int]]:
+    """Partitions by topic after a change of all of them, or of one topic's list."""
+    return {**held, below[0]: new or []} if below else dict(new or {})
+
+
+def parts_of(path: list[str], depth: int, old: Value, new: Value) -> Iterable[tuple[str, Value, Value]]:
+    """The parts that a change of all of them, or of one, speaks of: name, old, new."""
+    if len(path) > depth:
+        yield path[depth], old, new
+        return
+    old, new = old or {}, new or {}
+    for name in {**old, **new}:
+        yield name, old.get(name), new.get(name)
+
+
+def by_topic(path: list[str], depth: int, old: Value, new: Value) -> tuple[Value, Value]:
+    """A change of one topic's list is one of a map with that topic alone."""
+    if len(path) > depth:
+        return {path[depth]: old}, {path[depth]: new}
+    return old, new
+
 
 _HARD: Final = {"cut": CUT, "paused": PAUSED, "killed": KILLED, "fenced": FENCED}
 _FACTS: Final = frozenset({"client_id", "host", "rack_id", "instance_id"})

@@ -13,7 +13,16 @@ from typing import Final
 from simulations.proof.conformance.recording import Fields
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.shard import Shard
-from simulations.protocol.messages.classic_fields import NO_MEMBER_ID
+from simulations.protocol.messages.classic_requests import (
+    CLASSIC_HEARTBEAT_API,
+    JOIN_API,
+    LEAVE_API,
+    NO_MEMBER_ID,
+    SYNC_API,
+    ClassicHeartbeatAnswer,
+    JoinGroup,
+    LeaveAnswer,
+)
 from simulations.protocol.messages.from_bodies import (
     Sender,
     classic_heartbeat_of,
@@ -21,10 +30,6 @@ from simulations.protocol.messages.from_bodies import (
     leave_of,
     sync_of,
 )
-from simulations.protocol.messages.heartbeat import CLASSIC_HEARTBEAT_API, ClassicHeartbeatAnswer
-from simulations.protocol.messages.join_group import JOIN_API, JoinGroup
-from simulations.protocol.messages.leave_group import LEAVE_API, LeaveAnswer
-from simulations.protocol.messages.sync_group import SYNC_API
 
 DRAWN: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9_-]{22}")
 """A ``java.util.UUID`` in a classic group, a ``Uuid`` of Kafka's in a consumer group."""

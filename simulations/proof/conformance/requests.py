@@ -17,6 +17,12 @@ from simulations.protocol.coordinator.classic.parking import ParkedAnswer
 from simulations.protocol.coordinator.consumer.outcome import Outcome, Record, ResolveRegexes
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.coordinator.timers import TimerCommand
+from simulations.protocol.messages.classic_requests import (
+    CLASSIC_HEARTBEAT_API,
+    JOIN_API,
+    LEAVE_API,
+    SYNC_API,
+)
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.from_bodies import (
     Sender,
@@ -26,11 +32,7 @@ from simulations.protocol.messages.from_bodies import (
     transactional_commit_of,
 )
 from simulations.protocol.messages.groups import JOIN_EPOCH
-from simulations.protocol.messages.heartbeat import CLASSIC_HEARTBEAT_API
-from simulations.protocol.messages.join_group import JOIN_API
-from simulations.protocol.messages.leave_group import LEAVE_API
 from simulations.protocol.messages.offsets import OffsetDelete
-from simulations.protocol.messages.sync_group import SYNC_API
 
 HEARTBEAT: Final = "CONSUMER_GROUP_HEARTBEAT"
 COMMIT: Final = "OFFSET_COMMIT"

@@ -13,12 +13,14 @@ from groups.history.state.group import State
 from simulations.protocol.client.consumer.requests import Request
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.timers import ASSIGNMENT, TimerCancel
+from simulations.protocol.messages.classic_requests import (
+    ClassicHeartbeatAnswer,
+    JoinAnswer,
+    LeaveAnswer,
+    SyncAnswer,
+)
 from simulations.protocol.messages.client_mode import InstallAnswer, PrepareAnswer
 from simulations.protocol.messages.groups import CommitAnswer, HeartbeatAnswer
-from simulations.protocol.messages.heartbeat import ClassicHeartbeatAnswer
-from simulations.protocol.messages.join_group import JoinAnswer
-from simulations.protocol.messages.leave_group import LeaveAnswer
-from simulations.protocol.messages.sync_group import SyncAnswer
 from simulations.world.engine.log import COORDINATOR, Log
 from simulations.world.engine.requests import APIS
 

@@ -16,10 +16,9 @@ from groups.wire.generated.consumer import (
     CONSUMER_GROUP_TARGET_ASSIGNMENT_METADATA,
 )
 from simulations.protocol.assignors.java_orders import TimelineOrder, string_hash
-from simulations.protocol.coordinator.classic.checks import check_group
-from simulations.protocol.coordinator.classic.group import EMPTY, STABLE, Group
+from simulations.protocol.coordinator.classic.group import EMPTY, STABLE, Group, is_subscribed
 from simulations.protocol.coordinator.classic.loading import classic_group
-from simulations.protocol.coordinator.classic.subscribed import is_subscribed
+from simulations.protocol.coordinator.classic.operation import check_group
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Record
 from simulations.protocol.coordinator.consumer.subscriptions import subscribed_names

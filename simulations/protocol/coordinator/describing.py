@@ -17,8 +17,8 @@ from simulations.protocol.coordinator.consumer.java_maps import in_memory
 from simulations.protocol.coordinator.consumer.outcome import Context
 from simulations.protocol.coordinator.consumer.subscriptions import described_assignor
 from simulations.protocol.coordinator.consumer.targets import timeline_order
+from simulations.protocol.messages.describe_groups import ListedGroup
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.list_groups import ListedGroup
 
 NOT_ASKED: Final = -2147483648
 """``authorizedOperations`` of a request that does not ask for them."""

@@ -9,6 +9,14 @@ from simulations.protocol.coordinator.classic.parking import FollowUp, ParkedAns
 from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, Resolution
 from simulations.protocol.coordinator.consumer.proposal import KipCoordinator
 from simulations.protocol.coordinator.consumer.released import KafkaCoordinator
+from simulations.protocol.messages.classic_requests import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncGroup,
+)
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
@@ -17,10 +25,6 @@ from simulations.protocol.messages.client_mode import (
 )
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
-from simulations.protocol.messages.join_group import JoinGroup
-from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup
-from simulations.protocol.messages.sync_group import SyncGroup
 
 
 class Coordinator(Protocol):

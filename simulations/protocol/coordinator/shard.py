@@ -35,19 +35,23 @@ from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.interface import COORDINATORS
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.timers import JOIN, REBALANCE, TimerStart
+from simulations.protocol.messages.classic_requests import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncGroup,
+)
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
     PrepareAnswer,
     PrepareAssignment,
 )
-from simulations.protocol.messages.describe_groups import DescribedGroup
+from simulations.protocol.messages.describe_groups import DescribedGroup, ListedGroup
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import CommitAnswer, Heartbeat, HeartbeatAnswer, OffsetCommit
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
-from simulations.protocol.messages.join_group import JoinGroup
-from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup
-from simulations.protocol.messages.list_groups import ListedGroup
 from simulations.protocol.messages.offsets import (
     DeleteAnswer,
     FetchAnswer,
@@ -55,7 +59,6 @@ from simulations.protocol.messages.offsets import (
     OffsetDeleteAnswer,
     OffsetFetch,
 )
-from simulations.protocol.messages.sync_group import SyncGroup
 
 A = TypeVar("A")
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, TypedDict
+
+
+class ListedGroup(TypedDict):
+    """A group's row in ListGroups."""
+
+    groupId: str
+    protocolType: str
+    groupState: str
+    groupType: Literal["classic", "consumer", "share", "streams"]
 
 
 class DescribedMember(TypedDict):

@@ -12,6 +12,14 @@ from typing import Final, NamedTuple, Protocol
 
 from groups.wire.codecs.values import Value
 from simulations.protocol.assignors.client_side import ClientAnswer, MemberAnswer, Metadata, Offer
+from simulations.protocol.messages.classic_requests import (
+    BATCH_LEAVE_VERSION,
+    ClassicHeartbeat,
+    JoinGroup,
+    LeaveGroup,
+    LeavingMember,
+    SyncGroup,
+)
 from simulations.protocol.messages.client_mode import InstallAssignment, PrepareAssignment
 from simulations.protocol.messages.groups import (
     CommittedOffset,
@@ -21,11 +29,7 @@ from simulations.protocol.messages.groups import (
     Partitions,
     TransactionalCommit,
 )
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat
-from simulations.protocol.messages.join_group import JoinGroup
-from simulations.protocol.messages.leave_group import BATCH_LEAVE_VERSION, LeaveGroup, LeavingMember
 from simulations.protocol.messages.offsets import FetchedTopic, OffsetFetch
-from simulations.protocol.messages.sync_group import SyncGroup
 
 Fields = Mapping[str, Value]
 

@@ -13,14 +13,11 @@ from typing import NotRequired, TypedDict
 from simulations.protocol.client.consumer import Request
 from simulations.protocol.coordinator.consumer import commits
 from simulations.protocol.coordinator.image import Image
+from simulations.protocol.messages.classic_requests import ClassicHeartbeat, JoinGroup, LeaveGroup, SyncGroup
 from simulations.protocol.messages.client_mode import InstallAssignment, PrepareAssignment
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import CommitAnswer, Heartbeat, OffsetCommit
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat
-from simulations.protocol.messages.join_group import JoinGroup
-from simulations.protocol.messages.leave_group import LeaveGroup
 from simulations.protocol.messages.offsets import OffsetFetch
-from simulations.protocol.messages.sync_group import SyncGroup
 from simulations.world.scenario.access import Denial, Operation, Resource, Right
 
 READS_GROUP = (

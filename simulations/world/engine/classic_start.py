@@ -8,12 +8,11 @@ from dataclasses import replace
 from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.classic.embedding import assignment
 from simulations.protocol.client.consumer.effects import Effect
-from simulations.protocol.coordinator.classic.group import STABLE, Group, Member
+from simulations.protocol.coordinator.classic.group import STABLE, Group, Member, subscribed_topics
 from simulations.protocol.coordinator.classic.records import group_metadata
-from simulations.protocol.coordinator.classic.subscribed import subscribed_topics
 from simulations.protocol.coordinator.consumer.outcome import Record
 from simulations.protocol.coordinator.image import Image
-from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE
+from simulations.protocol.messages.classic_requests import CONSUMER_PROTOCOL_TYPE
 from simulations.world.engine.initial_state import committed_records
 from simulations.world.scenario import Scenario
 from simulations.world.scenario.values import ClassicStart

@@ -23,10 +23,9 @@ from simulations.protocol.client.consumer import (
 )
 from simulations.protocol.client.consumer.effects import Planned
 from simulations.protocol.client.consumer.fetched_partitions import NOTHING
-from simulations.protocol.messages.classic_fields import NO_MEMBER_ID
+from simulations.protocol.messages.classic_requests import NO_MEMBER_ID, JoinAnswer, JoinGroup
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import HeartbeatAnswer, Partitions, TransactionalCommit
-from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
 from simulations.world.engine.log import Log
 from simulations.world.engine.queue import EventQueue, Priority
 from simulations.world.engine.requests import TURNED_AWAY

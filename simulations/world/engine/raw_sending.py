@@ -10,8 +10,8 @@ from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Answer, Failure, Request
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.messages import from_bodies
+from simulations.protocol.messages.classic_requests import JoinGroup
 from simulations.protocol.messages.groups import JOIN_EPOCH, Heartbeat
-from simulations.protocol.messages.join_group import JoinGroup
 from simulations.world.engine.interventions import producer_of
 from simulations.world.engine.process import Process
 from simulations.world.scenario import Member, Scenario

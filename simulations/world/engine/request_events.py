@@ -7,8 +7,8 @@ from typing import Final
 from simulations.protocol.client.consumer import Request
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.timers import REBALANCE, SESSION, TimerStart
+from simulations.protocol.messages.classic_requests import ClassicHeartbeat, ClassicHeartbeatAnswer
 from simulations.protocol.messages.groups import COMMIT_API, JOIN_EPOCH, Heartbeat, HeartbeatAnswer
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.requests import APIS, Answer
 from simulations.world.engine.step_events import Seen

@@ -9,7 +9,21 @@ from typing import Any, Final, Protocol, cast
 from simulations.protocol.coordinator.consumer import commits
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.shard import Shard
-from simulations.protocol.messages.classic_requests import ClassicAnswer
+from simulations.protocol.messages.classic_requests import (
+    CLASSIC_HEARTBEAT_API,
+    JOIN_API,
+    LEAVE_API,
+    SYNC_API,
+    ClassicAnswer,
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncAnswer,
+    SyncGroup,
+)
 from simulations.protocol.messages.client_mode import (
     INSTALL_API,
     PREPARE_API,
@@ -30,15 +44,7 @@ from simulations.protocol.messages.groups import (
     OffsetCommit,
     TransactionalCommit,
 )
-from simulations.protocol.messages.heartbeat import (
-    CLASSIC_HEARTBEAT_API,
-    ClassicHeartbeat,
-    ClassicHeartbeatAnswer,
-)
-from simulations.protocol.messages.join_group import JOIN_API, JoinAnswer, JoinGroup
-from simulations.protocol.messages.leave_group import LEAVE_API, LeaveAnswer, LeaveGroup
 from simulations.protocol.messages.offsets import FetchAnswer, OffsetFetch
-from simulations.protocol.messages.sync_group import SYNC_API, SyncAnswer, SyncGroup
 
 TURNED_AWAY: Final = (
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,

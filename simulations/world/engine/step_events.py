@@ -7,13 +7,15 @@ from typing import Final
 
 from groups.history.entries import Entry, Kind, Payload
 from simulations.protocol.client.consumer.effects import Callback
+from simulations.protocol.messages.classic_requests import (
+    CLASSIC_HEARTBEAT_API,
+    JOIN_API,
+    LEAVE_API,
+    SYNC_API,
+)
 from simulations.protocol.messages.client_mode import INSTALL_API, PREPARE_API
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import COMMIT_API, HEARTBEAT_API, JOIN_EPOCH
-from simulations.protocol.messages.heartbeat import CLASSIC_HEARTBEAT_API
-from simulations.protocol.messages.join_group import JOIN_API
-from simulations.protocol.messages.leave_group import LEAVE_API
-from simulations.protocol.messages.sync_group import SYNC_API
 from simulations.world.scenario import Event
 
 Seen = tuple[Event, str | None]

@@ -19,13 +19,17 @@ from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Call, Callback, Effect
 from simulations.protocol.client.consumer.errors import Failure
 from simulations.protocol.client.consumer.requests import Request
-from simulations.protocol.messages.classic_fields import NO_GENERATION, NO_MEMBER_ID
+from simulations.protocol.messages.classic_requests import (
+    NO_GENERATION,
+    NO_MEMBER_ID,
+    ClassicHeartbeatAnswer,
+    JoinAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    SyncAnswer,
+)
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import HeartbeatAnswer, Partitions
-from simulations.protocol.messages.heartbeat import ClassicHeartbeatAnswer
-from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
-from simulations.protocol.messages.leave_group import LeaveAnswer
-from simulations.protocol.messages.sync_group import SyncAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from simulations.protocol.client.consumer.effects import (
     Send,
     minus,
 )
-from simulations.protocol.messages.classic_fields import NO_GENERATION, NO_MEMBER_ID
+from simulations.protocol.messages.classic_requests import NO_GENERATION, NO_MEMBER_ID
 
 CLOSED: Final = "the consumer is being closed"
 UNSUBSCRIBED: Final = "the consumer unsubscribed from all topics"

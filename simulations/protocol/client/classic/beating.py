@@ -18,9 +18,13 @@ from simulations.protocol.client.classic.errors import (
 from simulations.protocol.client.classic.state import JoinState, Memory
 from simulations.protocol.client.consumer.effects import Effect, Send
 from simulations.protocol.client.consumer.state import FOREVER
+from simulations.protocol.messages.classic_requests import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    LeaveGroup,
+    LeavingMember,
+)
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
-from simulations.protocol.messages.leave_group import LeaveGroup, LeavingMember
 
 REBALANCING: Final = "group is already rebalancing"
 LEAVES_BY_ITSELF: Final = "consumer pro-actively leaving the group"

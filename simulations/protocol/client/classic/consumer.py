@@ -33,21 +33,41 @@ from simulations.protocol.client.classic import (
     rounds,
     untimed,
 )
-from simulations.protocol.client.classic.classic_fetching import reading
 from simulations.protocol.client.classic.config import ClassicConfig
 from simulations.protocol.client.classic.state import CommitKind, JoinState, Leaving, Memory
 from simulations.protocol.client.consumer.config import CloseOption
-from simulations.protocol.client.consumer.effects import Alarm, Effect
+from simulations.protocol.client.consumer.effects import Alarm, Effect, minus
 from simulations.protocol.client.consumer.errors import Failure
-from simulations.protocol.client.consumer.fetched_partitions import Reading
+from simulations.protocol.client.consumer.fetched_partitions import NOTHING, Reading
 from simulations.protocol.client.consumer.requests import Answer, Request
 from simulations.protocol.client.consumer.state import FOREVER
-from simulations.protocol.messages.classic_fields import Offered
+from simulations.protocol.messages.classic_requests import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinAnswer,
+    JoinGroup,
+    LeaveGroup,
+    Offered,
+    SyncAnswer,
+    SyncGroup,
+)
 from simulations.protocol.messages.groups import CommitAnswer, CommittedOffset, OffsetCommit, Partitions
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
-from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
-from simulations.protocol.messages.leave_group import LeaveGroup
-from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
+
+
+def reading(m: Memory, now_ms: int) -> Reading:
+    """An EAGER consumer fetches nothing from the commit before its JoinGroup on, a COOPERATIVE one goes on.
+
+    ``ConsumerCoordinator.onJoinPrepare``; what is new is fetched once ``on_partitions_assigned`` has returned.
+    """
+    if m.closed or not m.owned:
+        return NOTHING
+    has = m.owned
+    for event in (*m.events, m.calling):
+        if event is not None and event.partitions:
+            has = minus(has, event.partitions)
+    prepares = m.preparing and not m.cooperative
+    return Reading(has, m.polls(now_ms) and not prepares, now_ms < m.busy_until_ms)
+
 
 ENFORCED: Final = "rebalance enforced by user"
 

@@ -22,7 +22,7 @@ from groups.wire.embedded.user_data import (
 from groups.wire.generated.embedded import ASSIGNMENT, SUBSCRIPTION
 from simulations.protocol.assignors.interface import MemberSpec, Owned
 from simulations.protocol.client.classic.state import Memory
-from simulations.protocol.messages.classic_fields import NO_GENERATION
+from simulations.protocol.messages.classic_requests import NO_GENERATION
 from simulations.protocol.messages.groups import Partitions
 
 OWNED_VERSION, GENERATION_VERSION, RACK_VERSION = 1, 2, 3

@@ -39,11 +39,16 @@ from simulations.protocol.client.consumer.effects import (
     minus,
 )
 from simulations.protocol.client.expressions import matched
-from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE
+from simulations.protocol.messages.classic_requests import (
+    CONSUMER_PROTOCOL_TYPE,
+    SYNC_PROTOCOL_VERSION,
+    JoinAnswer,
+    JoinGroup,
+    SyncAnswer,
+    SyncGroup,
+)
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Partitions
-from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
-from simulations.protocol.messages.sync_group import SYNC_PROTOCOL_VERSION, SyncAnswer, SyncGroup
 
 JOIN_MARGIN_MS: Final = 5_000
 """How much longer than a rebalance may last its JoinGroup is waited for (``JOIN_GROUP_TIMEOUT_LAPSE``)."""

@@ -24,8 +24,7 @@ from simulations.protocol.assignors.interface import (
 )
 from simulations.protocol.client.classic import embedding
 from simulations.protocol.client.classic.state import Memory, Snapshot
-from simulations.protocol.messages.classic_fields import Offered
-from simulations.protocol.messages.join_group import JoinAnswer
+from simulations.protocol.messages.classic_requests import JoinAnswer, Offered
 
 
 class AssignmentFailed(Exception):

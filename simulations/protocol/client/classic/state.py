@@ -12,12 +12,16 @@ from simulations.protocol.client.classic.config import ClassicConfig
 from simulations.protocol.client.consumer.config import CloseOption
 from simulations.protocol.client.consumer.effects import Callback
 from simulations.protocol.client.consumer.state import FOREVER
-from simulations.protocol.messages.classic_fields import NO_GENERATION, NO_MEMBER_ID
+from simulations.protocol.messages.classic_requests import (
+    NO_GENERATION,
+    NO_MEMBER_ID,
+    ClassicHeartbeat,
+    JoinAnswer,
+    JoinGroup,
+    LeaveGroup,
+    SyncGroup,
+)
 from simulations.protocol.messages.groups import CommittedOffset, OffsetCommit, Partitions
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat
-from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
-from simulations.protocol.messages.leave_group import LeaveGroup
-from simulations.protocol.messages.sync_group import SyncGroup
 
 
 class JoinState(StrEnum):

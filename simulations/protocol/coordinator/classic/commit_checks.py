@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from simulations.protocol.coordinator.classic.checks import check_member
 from simulations.protocol.coordinator.classic.group import COMPLETING, DEAD, EMPTY, PREPARING, STABLE, Group
+from simulations.protocol.coordinator.classic.operation import check_member
 from simulations.protocol.coordinator.timers import SESSION, TimerCommand, TimerStart
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import OffsetCommit, TransactionalCommit

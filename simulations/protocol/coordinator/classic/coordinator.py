@@ -11,11 +11,10 @@ from dataclasses import replace
 from typing import ClassVar
 
 from simulations.protocol.coordinator.classic import join_requests, loading, sessions, static_members, syncing
-from simulations.protocol.coordinator.classic.checks import check_group
 from simulations.protocol.coordinator.classic.group import Group
 from simulations.protocol.coordinator.classic.join_phase import join_timer_expired
 from simulations.protocol.coordinator.classic.loading import classic_group
-from simulations.protocol.coordinator.classic.operation import Operation
+from simulations.protocol.coordinator.classic.operation import Operation, check_group
 from simulations.protocol.coordinator.classic.parking import (
     AssignmentAppended,
     ClassicMemberAppended,
@@ -27,12 +26,20 @@ from simulations.protocol.coordinator.consumer.outcome import Context, Outcome
 from simulations.protocol.coordinator.deletion import group_gone
 from simulations.protocol.coordinator.errors import AnotherProtocol
 from simulations.protocol.coordinator.timers import JOIN, SESSION, SYNC, TimerCancel
-from simulations.protocol.messages.classic_fields import NO_MEMBER_ID
+from simulations.protocol.messages.classic_requests import (
+    NO_MEMBER_ID,
+    SYNC_PROTOCOL_VERSION,
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    LeftMember,
+    SyncAnswer,
+    SyncGroup,
+)
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
-from simulations.protocol.messages.join_group import JoinAnswer, JoinGroup
-from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup, LeftMember
-from simulations.protocol.messages.sync_group import SYNC_PROTOCOL_VERSION, SyncAnswer, SyncGroup
 
 
 class ClassicCoordinator:

@@ -11,9 +11,8 @@ from typing import Final
 from simulations.protocol.coordinator.classic.group import DEAD, STABLE
 from simulations.protocol.coordinator.classic.loading import classic_group
 from simulations.protocol.coordinator.consumer.outcome import Context
-from simulations.protocol.messages.describe_groups import DescribedGroup, DescribedMember
+from simulations.protocol.messages.describe_groups import DescribedGroup, DescribedMember, ListedGroup
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.list_groups import ListedGroup
 
 NOT_ASKED: Final = -2147483648
 """``authorizedOperations`` of a request that does not ask for them."""

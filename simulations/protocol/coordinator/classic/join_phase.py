@@ -16,13 +16,12 @@ from simulations.protocol.coordinator.classic.group import (
     PREPARING,
     Group,
     InitialDelay,
+    subscribed_topics,
 )
 from simulations.protocol.coordinator.classic.operation import Operation
-from simulations.protocol.coordinator.classic.subscribed import subscribed_topics
 from simulations.protocol.coordinator.timers import JOIN, SESSION, SYNC
+from simulations.protocol.messages.classic_requests import JoinAnswer, JoinedMember, SyncAnswer
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.join_group import JoinAnswer, JoinedMember
-from simulations.protocol.messages.sync_group import SyncAnswer
 
 
 def rebalance_or_complete(operation: Operation) -> None:

@@ -11,7 +11,6 @@ from typing import Final
 from groups.wire.codecs.uuids import base64_to_uuid
 from groups.wire.errors import UnencodableError
 from simulations.protocol.coordinator.classic import records, static_members
-from simulations.protocol.coordinator.classic.checks import check_member
 from simulations.protocol.coordinator.classic.group import (
     COMPLETING,
     DEAD,
@@ -23,12 +22,16 @@ from simulations.protocol.coordinator.classic.group import (
     Parked,
 )
 from simulations.protocol.coordinator.classic.join_phase import joined, rebalance_or_complete
-from simulations.protocol.coordinator.classic.operation import Operation
+from simulations.protocol.coordinator.classic.operation import Operation, check_member
 from simulations.protocol.coordinator.consumer.outcome import Context
 from simulations.protocol.coordinator.timers import SESSION
-from simulations.protocol.messages.classic_fields import NO_MEMBER_ID
+from simulations.protocol.messages.classic_requests import (
+    MEMBER_ID_REQUIRED_VERSION,
+    NO_MEMBER_ID,
+    JoinAnswer,
+    JoinGroup,
+)
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.join_group import MEMBER_ID_REQUIRED_VERSION, JoinAnswer, JoinGroup
 
 NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 5 * 60 * 1000
 """How long a new member may wait for its first join phase: it has no session before it knows its id

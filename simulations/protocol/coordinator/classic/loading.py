@@ -10,10 +10,16 @@ from dataclasses import replace
 
 from groups.history.state.classic_group import ClassicGroup
 from groups.history.state.group import Protocol
-from simulations.protocol.coordinator.classic.group import DEAD, EMPTY, STABLE, Group, Member
+from simulations.protocol.coordinator.classic.group import (
+    DEAD,
+    EMPTY,
+    STABLE,
+    Group,
+    Member,
+    subscribed_topics,
+)
 from simulations.protocol.coordinator.classic.join_phase import prepare_rebalance
 from simulations.protocol.coordinator.classic.operation import Operation
-from simulations.protocol.coordinator.classic.subscribed import subscribed_topics
 from simulations.protocol.coordinator.consumer.outcome import Context
 
 

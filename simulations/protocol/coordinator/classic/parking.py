@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 from simulations.protocol.coordinator.classic.group import Member
 from simulations.protocol.coordinator.timers import TimerStart
-from simulations.protocol.messages.join_group import JoinAnswer
-from simulations.protocol.messages.sync_group import SyncAnswer
+from simulations.protocol.messages.classic_requests import JoinAnswer, SyncAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,19 +6,23 @@ Kafka: ``GroupMetadataManager.classicGroupHeartbeatToClassicGroup``, ``classicGr
 
 from __future__ import annotations
 
-from simulations.protocol.coordinator.classic.checks import check_generation, check_member
 from simulations.protocol.coordinator.classic.group import COMPLETING, DEAD, EMPTY, PREPARING, STABLE
 from simulations.protocol.coordinator.classic.join_phase import (
     complete_if_all_joined,
     complete_join_phase,
     rebalance_or_complete,
 )
-from simulations.protocol.coordinator.classic.operation import Operation
+from simulations.protocol.coordinator.classic.operation import Operation, check_generation, check_member
 from simulations.protocol.coordinator.timers import SESSION
+from simulations.protocol.messages.classic_requests import (
+    ClassicHeartbeat,
+    JoinAnswer,
+    LeaveAnswer,
+    LeaveGroup,
+    LeavingMember,
+    LeftMember,
+)
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat
-from simulations.protocol.messages.join_group import JoinAnswer
-from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup, LeavingMember, LeftMember
 
 
 def heartbeat(operation: Operation, request: ClassicHeartbeat) -> ErrorCode:

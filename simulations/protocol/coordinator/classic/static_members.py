@@ -18,9 +18,13 @@ from simulations.protocol.coordinator.classic.join_phase import (
 )
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.classic.parking import ReplacementAppended
+from simulations.protocol.messages.classic_requests import (
+    SKIP_ASSIGNMENT_VERSION,
+    JoinAnswer,
+    JoinGroup,
+    SyncAnswer,
+)
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.join_group import SKIP_ASSIGNMENT_VERSION, JoinAnswer, JoinGroup
-from simulations.protocol.messages.sync_group import SyncAnswer
 
 
 def take_over(operation: Operation, request: JoinGroup, ticket: int, holder: str, member_id: str) -> None:

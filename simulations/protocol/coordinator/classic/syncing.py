@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from simulations.protocol.coordinator.classic import records
-from simulations.protocol.coordinator.classic.checks import check_generation
 from simulations.protocol.coordinator.classic.group import (
     COMPLETING,
     EMPTY,
@@ -24,11 +23,11 @@ from simulations.protocol.coordinator.classic.join_phase import (
     rebalance_or_complete,
     withdraw_assignments,
 )
-from simulations.protocol.coordinator.classic.operation import Operation
+from simulations.protocol.coordinator.classic.operation import Operation, check_generation
 from simulations.protocol.coordinator.classic.parking import AssignmentAppended
 from simulations.protocol.coordinator.timers import SESSION, SYNC
+from simulations.protocol.messages.classic_requests import SyncAnswer, SyncGroup
 from simulations.protocol.messages.errors import ErrorCode
-from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
 
 
 def sync(operation: Operation, request: SyncGroup, ticket: int) -> None:

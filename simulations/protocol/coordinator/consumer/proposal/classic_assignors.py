@@ -16,7 +16,7 @@ from simulations.protocol.coordinator.classic.group import Group, Member
 from simulations.protocol.coordinator.consumer.outcome import Context
 from simulations.protocol.coordinator.consumer.released import upgrading
 from simulations.protocol.coordinator.errors import RequestRefused
-from simulations.protocol.messages.classic_fields import Offered
+from simulations.protocol.messages.classic_requests import Offered
 from simulations.protocol.messages.client_mode import offer_row
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Heartbeat

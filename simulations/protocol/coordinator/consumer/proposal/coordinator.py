@@ -41,6 +41,14 @@ from simulations.protocol.coordinator.consumer.proposal.validation import check_
 from simulations.protocol.coordinator.consumer.static_members import check_member, replaced_member
 from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.coordinator.timers import ASSIGNMENT, COMPUTE, REBALANCE
+from simulations.protocol.messages.classic_requests import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncGroup,
+)
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
@@ -56,10 +64,6 @@ from simulations.protocol.messages.groups import (
     HeartbeatAnswer,
     OffsetCommit,
 )
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
-from simulations.protocol.messages.join_group import JoinGroup
-from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup
-from simulations.protocol.messages.sync_group import SyncGroup
 
 
 class KipCoordinator(ClassicCoordinator):

@@ -59,13 +59,22 @@ from simulations.protocol.coordinator.timers import (
     TimerCommand,
     TimerStart,
 )
-from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE, NO_MEMBER_ID
+from simulations.protocol.messages.classic_requests import (
+    CONSUMER_PROTOCOL_TYPE,
+    MEMBER_ID_REQUIRED_VERSION,
+    NO_MEMBER_ID,
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    LeftMember,
+    SyncAnswer,
+    SyncGroup,
+)
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Heartbeat, HeartbeatAnswer
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
-from simulations.protocol.messages.join_group import MEMBER_ID_REQUIRED_VERSION, JoinAnswer, JoinGroup
-from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup, LeftMember
-from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
 
 A = TypeVar("A")
 

@@ -30,13 +30,23 @@ from simulations.protocol.coordinator.consumer.static_members import is_full_for
 from simulations.protocol.coordinator.consumer.subscriptions import updated_member
 from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.coordinator.timers import JOIN, SESSION, SYNC, TimerCancel, TimerCommand, TimerStart
-from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE, NO_MEMBER_ID
+from simulations.protocol.messages.classic_requests import (
+    CONSUMER_PROTOCOL_TYPE,
+    MEMBER_ID_REQUIRED_VERSION,
+    NO_MEMBER_ID,
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    LeavingMember,
+    LeftMember,
+    SyncAnswer,
+    SyncGroup,
+)
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import JOIN_EPOCH, Heartbeat
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
-from simulations.protocol.messages.join_group import MEMBER_ID_REQUIRED_VERSION, JoinAnswer, JoinGroup
-from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup, LeavingMember, LeftMember
-from simulations.protocol.messages.sync_group import SyncAnswer, SyncGroup
 
 
 def join(context: Context, request: JoinGroup, ticket: int) -> Outcome[None]:

@@ -20,6 +20,14 @@ from simulations.protocol.coordinator.consumer.subscriptions import assignor_cha
 from simulations.protocol.coordinator.consumer.validation import check_request, is_blank
 from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.coordinator.timers import JOIN, REBALANCE, SESSION, SYNC, TimerStart
+from simulations.protocol.messages.classic_requests import (
+    ClassicHeartbeat,
+    ClassicHeartbeatAnswer,
+    JoinGroup,
+    LeaveAnswer,
+    LeaveGroup,
+    SyncGroup,
+)
 from simulations.protocol.messages.client_mode import (
     InstallAnswer,
     InstallAssignment,
@@ -35,10 +43,6 @@ from simulations.protocol.messages.groups import (
     HeartbeatAnswer,
     OffsetCommit,
 )
-from simulations.protocol.messages.heartbeat import ClassicHeartbeat, ClassicHeartbeatAnswer
-from simulations.protocol.messages.join_group import JoinGroup
-from simulations.protocol.messages.leave_group import LeaveAnswer, LeaveGroup
-from simulations.protocol.messages.sync_group import SyncGroup
 
 
 def steady(context: Context, request: Heartbeat) -> Outcome[HeartbeatAnswer] | None:

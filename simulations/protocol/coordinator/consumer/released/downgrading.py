@@ -29,16 +29,15 @@ from groups.wire.generated.consumer import (
 )
 from simulations.protocol.assignors.broker_order import in_memory_target
 from simulations.protocol.assignors.java_orders import TimelineOrder, string_hash
-from simulations.protocol.coordinator.classic.group import STABLE, Group, Member
+from simulations.protocol.coordinator.classic.group import STABLE, Group, Member, subscribed_topics
 from simulations.protocol.coordinator.classic.join_phase import prepare_rebalance
 from simulations.protocol.coordinator.classic.operation import Operation
 from simulations.protocol.coordinator.classic.records import group_metadata
-from simulations.protocol.coordinator.classic.subscribed import subscribed_topics
 from simulations.protocol.coordinator.consumer import records
 from simulations.protocol.coordinator.consumer.outcome import Context, Record
 from simulations.protocol.coordinator.consumer.targets import timeline_order
 from simulations.protocol.coordinator.image import Image
-from simulations.protocol.messages.classic_fields import CONSUMER_PROTOCOL_TYPE, Offered
+from simulations.protocol.messages.classic_requests import CONSUMER_PROTOCOL_TYPE, Offered
 from simulations.protocol.messages.groups import Partitions
 
 

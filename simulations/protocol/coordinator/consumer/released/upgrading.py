@@ -36,10 +36,9 @@ from simulations.protocol.coordinator.consumer.outcome import Context, Outcome, 
 from simulations.protocol.coordinator.errors import RequestRefused
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.timers import SESSION, TimerStart
+from simulations.protocol.messages.classic_requests import JoinAnswer, SyncAnswer
 from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import Heartbeat, HeartbeatAnswer
-from simulations.protocol.messages.join_group import JoinAnswer
-from simulations.protocol.messages.sync_group import SyncAnswer
 
 CUSTOM_ASSIGNOR: Final = (
     "an unsupported custom assignor is in use. Please refer to the documentation or switch to a default assignor "
