@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 def listed(apps, schema_editor):
-    """What an import made is what it told of."""
+    """What an import made is what it reported."""
     through = apps.get_model('groups', 'Import').timelines.through
     made = apps.get_model('groups', 'Timeline').objects.exclude(made_by=None).values_list('made_by_id', 'pk')
     through.objects.bulk_create(

@@ -1,4 +1,4 @@
-"""The search over stored timelines: one condition, whoever lists them.
+"""The search over stored timelines: one condition for every list of them.
 
 Each word that is asked for is a part of the title or of the words that are stored with the timeline as it is written
 (``listed_columns``): group, members, hosts, topics, findings and verdict. A database compares them one after the other. For thousands

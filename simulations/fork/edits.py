@@ -138,9 +138,6 @@ _READ: Final[Mapping[str, Callable[[object, str], Value]]] = {
     "length_ms": _whole(1, UNTIL_MAX_MS),
 }
 
-SETTINGS: Final = tuple(_READ)
-"""Keys of a fork's settings, next to those of a member and a topic."""
-
 
 def _faults(given: object) -> tuple[Fault, ...]:
     if given is None:

@@ -6,7 +6,7 @@
      "release": "3.9", "covered": false, "master": "local[2]"}
 
 and writes, a line each: ``{"type": "stage", "stage"}``, ``{"type": "began", "cores"}``,
-``{"type": "answer", "runs", "found", "unknown", "counts"}`` (``transformations.told``) for each block, wave after wave, and last
+``{"type": "answer", "runs", "found", "unknown", "counts"}`` (``fuzzing_blocks.answer_fields``) for each block, wave after wave, and last
 ``{"type": "done"}``, or ``{"type": "error", "message": "one line"}``. It ends when its standard input does.
 """
 

@@ -143,7 +143,7 @@ def _array_reader(array: Array, form: Form, *, nullable: bool) -> Reader:
         elements = []
         index = 0
         try:
-            for index in range(count):  # noqa: B007 (told by the handler)
+            for index in range(count):  # noqa: B007 (the handler reports it)
                 element, end = read_element(data, end)
                 elements.append(element)
         except RecordError as error:
