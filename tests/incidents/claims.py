@@ -48,7 +48,6 @@ class Said(NamedTuple):
 
 
 def said_of(name: str, facts: Facts, recorded: Path = RECORDED, source: str = SEGMENTS) -> Said:
-    """Imports the log as ``import_log`` does (without Spark: its tasks in this process) and reads the index."""
     with tempfile.TemporaryDirectory() as folder:
         packed, given = (recorded / name / source).read_bytes(), Path(folder)
         if source == SEGMENTS:
@@ -56,7 +55,12 @@ def said_of(name: str, facts: Facts, recorded: Path = RECORDED, source: str = SE
         else:
             given /= "lines.txt"
             given.write_bytes(lzma.decompress(packed))
-        folds = fold_paths(str(given), scratch=f"{folder}/scratch")
+        return said_of_paths(facts, str(given), scratch=f"{folder}/scratch")
+
+
+def said_of_paths(facts: Facts, path: str, **options: Any) -> Said:
+    """Imports the log as ``import_log`` does (without Spark: its tasks in this process) and reads the index."""
+    folds = fold_paths(path, **options)
     ids = {member: process["client_id"] for process in facts["processes"] for member in process["member_ids"]}
     names = names_of(facts)
     verdicts, claims, ends = [], [], []

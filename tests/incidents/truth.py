@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from .claims import Claim
 from .facts import Kind
 from .truth_of_partitions import is_stopped, moved, moves, no_owner, waited
-from .world import GOING_MS, JOINING_MS, LEAD_MS, RECORD_MS, World
+from .world import COMMIT_SLACK_MS, GOING_MS, JOINING_MS, LEAD_MS, RECORD_MS, World
 
 Rule = Callable[[Claim, World], str | None]
 
@@ -112,6 +112,19 @@ def _silent(claim: Claim, world: World) -> str | None:
             (claim.to_ms or world.end_ms) >= each["at_ms"] for each in held
         )
         if not waits and not is_stopped(claim, world, partition):
+            return f"{partition} was read"
+    return None if claim.partitions else "names no partition"
+
+
+def _group_stopped(claim: Claim, world: World) -> str | None:
+    """It begins when the last of its members stopped: each partition has a hole then, which lasts as long."""
+    slack_ms = world.commit_ms + COMMIT_SLACK_MS
+    to_ms = world.end_ms if claim.to_ms is None else claim.to_ms
+    for partition in claim.partitions:
+        if not any(
+            hole.from_ms - slack_ms <= claim.from_ms < hole.to_ms and to_ms <= hole.to_ms + slack_ms
+            for _, hole in world.holes(partition)
+        ):
             return f"{partition} was read"
     return None if claim.partitions else "names no partition"
 
@@ -354,6 +367,7 @@ RULES: Mapping[str, Rule] = {
     "silent": _silent,
     "away": _silent,
     "stopped": _silent,
+    "group_stopped": _group_stopped,
     "no_owner": no_owner,
     "moved": moved,
     "moves": moves,

@@ -199,11 +199,11 @@ def _from_commits(facts: Facts, going: Going) -> Guess | None:
             f"{since}, which does not match a session timeout of {_length_words(session)}",
         )
     if quiet_ms < least_ms:
+        if session.source == "assumed" and quiet_ms >= _least_ms(going, SHORTEST_SESSION_MS):
+            return _stalled(going)
         if going.back_same_id:
             because = f"{since}, so its session was alive, and it came back under the same member id"
             return Guess("poll_overrun", "max.poll.interval.ms exceeded", because)
-        if session.source == "assumed" and quiet_ms >= _least_ms(going, SHORTEST_SESSION_MS):
-            return None
         return Guess("left", "it left by itself", f"{since}, so its session was alive")
     return _stalled(going)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
@@ -98,7 +99,8 @@ def _loops(by_kind: ByKind, log: Span) -> Iterator[Subject]:
         }
         harm = of_window(one["from_ms"], one["to_ms"], kills - {None}, by_kind)
         text, _, every = one["says"].split("; ")[0].partition(", about every ")
-        forms = [*([f"{text}, about every {every},"] if every else []), text]
+        # "… three times in 1 min 9 s": how long it took is seen from since when, and that it is over.
+        forms = [*([f"{text}, about every {every},"] if every else []), text, LOOP_TOOK.sub("", text)]
         looks_like = one.get("looks_like")
         yield Subject(
             kind=one["kind"],
@@ -117,6 +119,7 @@ def _loops(by_kind: ByKind, log: Span) -> Iterator[Subject]:
         )
 
 
+LOOP_TOOK: Final = re.compile(r" in [\d\s.a-z]+$")
 LOOP_WORDS: Final = {"poll_overrun": "max.poll.interval.ms exceeded", "stalled": "a pause or a slow poll"}
 
 

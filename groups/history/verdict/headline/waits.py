@@ -20,7 +20,10 @@ def silences(by_kind: ByKind) -> Iterator[Subject]:
         some = [
             one
             for one in by_kind.get("silent", ())
-            if one["open"] is is_open and one["sequences"][0] not in known and one["name"] not in looping
+            if one["open"] is is_open
+            and one["sequences"][0] not in known
+            and one["name"] not in looping
+            and not _releases_meanwhile(one, by_kind)
         ]
         if not some:
             continue
@@ -67,6 +70,19 @@ def silences(by_kind: ByKind) -> Iterator[Subject]:
             names=frozenset(names),
             certain=False,
         )
+
+
+def _releases_meanwhile(silent: Silent, by_kind: ByKind) -> bool:
+    """Whether it was slow to release partitions all that time: its callback lasts, and until it ends the client does not poll."""
+    until_ms = silent["from_ms"] + silent["length_ms"]
+    return any(
+        one["name"] == silent["name"]
+        and one["slow"]
+        and silent["open"] is one["open"]
+        and abs(one["from_ms"] - silent["from_ms"]) <= OVER_MS
+        and until_ms <= one["from_ms"] + (one["length_ms"] or 0) + OVER_MS
+        for one in by_kind.get("waited_for", ())
+    )
 
 
 def _coordinator_meanwhile(some: Sequence[Silent], by_kind: ByKind) -> Happened | None:
