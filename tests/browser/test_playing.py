@@ -120,6 +120,11 @@ def test_the_event_list_and_the_inspector_show_the_moment(open_page: Open) -> No
     page.get_by_role("button", name="Records").click()
     expect(details).to_contain_text("ConsumerGroupTargetAssignmentMetadata")
     expect(details).not_to_contain_text("ConsumerGroupHeartbeat request")
+    page.get_by_role("button", name="State", exact=True).click()
+    changed = details.get_by_role("row").filter(has=page.get_by_role("rowheader", name="assignment_epoch"))
+    expect(changed.first).to_contain_text("before: ")
+    details.locator("summary", has_text="A").last.click()
+    expect(details.get_by_role("rowheader", name="client_id").last).to_be_visible()
 
 
 def test_a_chosen_partition_tells_its_owners(open_page: Open, fetch: Fetch) -> None:

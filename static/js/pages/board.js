@@ -118,6 +118,7 @@ const inspector = new Inspector({
   fetchBytes: panels?.bytes ?? null,
   inspects: server !== null,
   momentAt: (sequence) => timeline.momentAt(sequence),
+  changesOf: (moment) => timeline.changesOf(moment),
   causeOf: (moment) => stage.causeOf(moment),
   numberOf: (moment) => timeline.numberOf(moment.sequence),
 });

@@ -58,6 +58,7 @@ export const ACTIONS = [
     ['commits', 'Commits in the list, or not', '', 'commits'],
     ['exchange', 'Details: requests and responses', '', 'detail [data-value=exchange]'],
     ['records', 'Details: records', '', 'detail [data-value=records]'],
+    ['state', 'Details: the state, and what changed in it', '', 'detail [data-value=state]'],
     ['legend', 'Legend', '', 'legend summary'],
     ['lag', 'Lag and rebalances', '', 'lag-panel summary'],
     ['next-assignment', 'Next assignment', '', 'assignment-panel summary'],

@@ -74,7 +74,7 @@ export function wireControls(controls) {
   choose('hue', (value) => {
     stage.hue = /** @type {'member' | 'partition'} */ (value);
   });
-  choose('detail', (value) => inspector.show(/** @type {'exchange' | 'records'} */ (value)));
+  choose('detail', (value) => inspector.show(/** @type {import('./inspector.js').View} */ (value)));
   part('copy').addEventListener('click', copyLink);
   document.getElementById('rename')?.addEventListener('click', rename);
   part('loop').addEventListener('click', () => part('loop').setAttribute('aria-pressed', String(!loops())));

@@ -4,6 +4,7 @@
  * @import {Entry, Frame, Moment} from '../types'
  * @import {Rest} from '../timeline/timeline.js'
  * @import {Cast} from '../frame/cast.js'
+ * @typedef {'exchange' | 'records' | 'state'} View
  */
 
 import { bytesInPlace } from '../bytes/in-place.js';
@@ -11,6 +12,7 @@ import { h } from '../shared/dom.js';
 import { messageOf } from '../shared/errors.js';
 import { counted, grouped } from '../shared/numbers.js';
 import { fieldsOf, recordName } from './fields.js';
+import { stateView } from './state-view.js';
 import { placeWords } from '../timeline/playhead-words.js';
 import { duration } from '../frame/words.js';
 
@@ -55,16 +57,17 @@ export class Inspector {
    * @param {((sequence: number) => Promise<import('../bytes/types').RecordBytes>) | null} parts.fetchBytes of a record; null where they are not kept
    * @param {boolean} parts.inspects whether there is an inspector that bytes can be opened in
    * @param {(sequence: number) => Moment | null} parts.momentAt
+   * @param {(moment: Moment) => import('../types').Change[]} parts.changesOf
    * @param {(moment: Moment) => number | null} parts.causeOf
    * @param {(moment: Moment) => number | null} parts.numberOf of a step
    */
   constructor(parts) {
     this.parts = parts;
-    /** @type {'exchange' | 'records'} */
+    /** @type {View} */
     this.view = 'exchange';
   }
 
-  /** @param {'exchange' | 'records'} view */
+  /** @param {View} view */
   show(view) {
     this.view = view;
     if (this.#rest) this.render(this.#rest);
@@ -85,6 +88,13 @@ export class Inspector {
     }
     this.parts.range.textContent =
       moment.first === moment.sequence ? `entry ${moment.first}` : `entries ${moment.first}–${moment.sequence}`;
+    if (this.view === 'state') {
+      this.#drawn = '';
+      const { root, cast, changesOf } = this.parts;
+      const name = (/** @type {string} */ id) => (cast.knows(id) ? cast.name(id) : id);
+      root.replaceChildren(...stateView(rest.frame, changesOf(moment), name, table));
+      return;
+    }
     const kept = this.#kept.get(moment.sequence);
     this.#head = SHOWN_MOST;
     if (kept) {

@@ -205,6 +205,12 @@ export class Timeline {
     return moment && moment.first <= sequence ? moment : null;
   }
 
+  /** What the entries of a moment changed in the frame. @param {Moment} moment */
+  changesOf({ first, sequence }) {
+    const changes = this.#slots[this.#indexOf(sequence)]?.data?.changes ?? [];
+    return changes.slice(countUpTo(changes, first - 1), countUpTo(changes, sequence));
+  }
+
   /** Which moments the board stops at from now on. @param {(moment: Moment) => boolean} rests */
   restOn(rests) {
     this.rests = rests;
