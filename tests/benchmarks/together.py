@@ -20,7 +20,7 @@ EVERY_S: Final = 0.1
 """A presenter sends no more often."""
 
 GOAL_MS: Final = 250.0
-REPEAT_S: Final = 3.0
+REPEAT_S: Final = 4.5
 
 
 def run() -> Iterator[Figure]:

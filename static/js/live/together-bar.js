@@ -74,7 +74,10 @@ export function join({ id, base, now, look }) {
     if (state === last) return;
     last = state;
     const names = others.people.map(nameOf);
-    part('together-word').textContent = presenter && role === 'looks' ? `Follow ${nameOf(presenter)}` : 'Look together';
+    const offer = presenter && role === 'looks' ? `Follow ${nameOf(presenter)}` : '';
+    part('together-word').textContent = offer;
+    part('together-word').hidden = !offer;
+    button.setAttribute('aria-label', offer || 'Look together');
     part('together-people').replaceChildren(
       ...[...new Set(others.people.map((one) => one.name))].slice(0, NAMED_MOST).map(faceOf),
     );

@@ -8,8 +8,10 @@
  * @typedef {{who: string, role: Role, turn: number}} Kept what a window has again after a reload
  */
 
-/** A presenter that does not move repeats where it is; a follower repeats that it follows. */
+/** A presenter that does not move repeats where it is. */
 export const REPEAT_MS = 3000;
+/** A follower repeats that it follows; one of these may be lost within `AWAY_MS`. */
+const FOLLOW_MS = 4500;
 /** Without a message for so long somebody is away: lost, or behind a server that restarts. */
 export const AWAY_MS = 10_000;
 /** A message that could not be sent is sent again after this. */
@@ -66,7 +68,10 @@ export class Together {
 
   /** The others that follow, too. */
   get followers() {
-    return [...this.#followers.values()].filter((one) => this.now() - one.heard_ms < AWAY_MS);
+    const { people, more } = this.others;
+    return [...this.#followers.values()].filter(
+      (one) => this.now() - one.heard_ms < AWAY_MS && (more || people.some((each) => each.who === one.who)),
+    );
   }
 
   /** Whether nothing was heard of the presenter for some time. */
@@ -80,8 +85,8 @@ export class Together {
     if (type === 'hello') this.linked = true;
     else if (type === 'here') {
       this.#here.set(message.process, { ...message, heard_ms: this.now() });
-      // Somebody may be new, and has not heard it.
-      this.#sent = '';
+      // Somebody may be new, and has not heard it. Followers wait for their turn: all at once would be many.
+      if (this.role === 'presents') this.#sent = '';
     } else if (who === this.who) return;
     else if (type === 'presents') this.#presents({ who, name, turn, view, heard_ms: this.now() });
     else if (type === 'follows') this.#followers.set(who, { who, name, heard_ms: this.now() });
@@ -153,7 +158,7 @@ export class Together {
     if (this.role === 'looks' || this.#sending || !this.linked) return;
     const said = this.role === 'presents' ? `?${view}` : this.role;
     const since_ms = this.now() - this.#sent_ms;
-    if (said === this.#sent && since_ms < REPEAT_MS) return;
+    if (said === this.#sent && since_ms < (this.role === 'presents' ? REPEAT_MS : FOLLOW_MS)) return;
     this.#sending = true;
     this.#sent_ms = this.now();
     const done = await this.#say(this.role, this.role === 'presents' ? { view } : {});
