@@ -23,6 +23,7 @@ from groups.releases import EARLIER, Release, UnknownRelease, release_of
 from . import improvised, played
 from .conformed import Conformed, conform
 from .exchanges import EXCHANGES, regexes
+from .jars import BrokerUnavailableError
 from .node import Node, running
 from .played import Stage
 
@@ -191,6 +192,13 @@ def main() -> None:
     parser.add_argument("--as", dest="judge", help="judge by the rules of this release")
     parser.add_argument("--write", action="store_true", help="write the matrix into its page")
     asked = parser.parse_args()
+    try:
+        judge_all(asked)
+    except BrokerUnavailableError as problem:
+        parser.exit(2, f"{problem}\n")
+
+
+def judge_all(asked: argparse.Namespace) -> None:
     results: dict[str, Result] = {}
     for release in asked.releases:
         judge = release_of(asked.judge) if asked.judge else judge_of(release)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import pytest
@@ -16,7 +19,7 @@ from .conformed import conform
 from .node import Node, running
 from .older_rules import PROBES, asked
 from .recording import OF_RELEASES
-from .releases import played_on
+from .releases import ROOT, played_on
 
 pytestmark = pytest.mark.broker
 
@@ -63,6 +66,15 @@ def test_a_recording_agrees_with_its_own_release_and_differs_from_the_other_by_r
         differences = [each for verdict in verdicts.values() for each in verdict["differences"]]
         assert bool(differences) == (judge != left.node.release), differences
         assert [each for each in differences if not each["rules"]] == []
+
+
+def test_a_release_whose_jars_cannot_be_had_is_one_line_and_exit_2() -> None:
+    command = [sys.executable, "-m", "tests.broker.releases", "4.9.9"]
+    done = subprocess.run(command, env={**os.environ, "PATH": ""}, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    [line] = done.stderr.splitlines()
+    assert line.startswith("no jars of Kafka 4.9.9 in ")
+    assert line.endswith(" and no mvn to fetch them")
 
 
 def test_a_broker_of_4_2_is_on_the_side_of_each_rule_that_its_release_stands_on(released_jars: str) -> None:
