@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Final
 
 import orjson
@@ -19,12 +20,14 @@ WHO: Final = "^[a-z0-9]{8,32}$"
 """The id of a window, which it draws itself."""
 
 VIEW_MOST: Final = 2000
-TURN_MOST: Final = 10**9
-"""Presenters are numbered: whoever takes over has the next number, and of two the higher one counts."""
 
 
 def say(request: HttpRequest, timeline_id: str) -> HttpResponse:
-    """``view`` is the query string of the presenter's board; ``to`` the window that presents from now on."""
+    """``view`` is the query string of the presenter's board; ``to`` the window that presents from now on.
+
+    Presenters are numbered by ``turn``: whoever takes over has the next number, and of two the higher one counts. The clock
+    in milliseconds bounds it, so that nobody takes a number that has no next one.
+    """
     said = json_body(request)
     does, turn, view = said.get("does"), said.get("turn", 0), said.get("view", "")
     if does not in DOES:
@@ -32,8 +35,8 @@ def say(request: HttpRequest, timeline_id: str) -> HttpResponse:
     for field in ("who", "to") if does == "hands" else ("who",):
         if not isinstance(said.get(field), str) or not re.fullmatch(WHO, said[field]):
             raise BadRequest(f"`{field}` must be 8 to 32 of a-z and 0-9.", field=field)
-    if type(turn) is not int or not 0 <= turn <= TURN_MOST:
-        raise BadRequest(f"`turn` must be a whole number up to {TURN_MOST:,}.", field="turn")
+    if type(turn) is not int or not 0 <= turn <= time.time_ns() // 1_000_000:
+        raise BadRequest("`turn` must be a whole number, up to the clock in milliseconds.", field="turn")
     if not isinstance(view, str) or len(view) > VIEW_MOST:
         raise BadRequest(f"`view` must be text of {VIEW_MOST:,} characters at most.", field="view")
     if not Timeline.objects.filter(pk=timeline_id).exists():

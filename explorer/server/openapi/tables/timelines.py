@@ -14,7 +14,7 @@ from explorer.pages.runs.starting import SEED_MOST, SEMANTICS
 from explorer.pages.timelines.assignment import Answer as AssignmentAnswer
 from explorer.pages.timelines.rebalances import RebalanceTable
 from explorer.pages.timelines.timeline_api import COLUMNS_USUAL, DIGESTS, LISTED_MOST, POINTS_USUAL
-from explorer.pages.timelines.together import DOES, TURN_MOST, VIEW_MOST, WHO
+from explorer.pages.timelines.together import DOES, VIEW_MOST, WHO
 from explorer.server.openapi.operation import (
     AFTER,
     ANYTHING,
@@ -352,7 +352,7 @@ ROWS: Final = (
             {
                 "who": {**TEXT, "pattern": WHO},
                 "does": enum(DOES),
-                "turn?": number(most=TURN_MOST),
+                "turn?": number(),
                 "view?": {**TEXT, "maxLength": VIEW_MOST},
                 "to?": {**TEXT, "pattern": WHO},
             }
