@@ -5,7 +5,9 @@ The copy stays for a while with its checkpoint, so that the next import of the c
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +16,7 @@ import orjson
 from groups.archiving.segments import LOG, TOPICS
 from groups.cluster_models import Cluster
 from groups.jobs.children import run_child
+from groups.pipeline.reading.archives import UNPACKED_BYTES_MOST
 from groups.watching import registry
 
 JOB: Final = "groups.archiving.job"
@@ -45,6 +48,7 @@ def copy_topic(
         "once": True,
         "master": master,
     }
+    size = 0
     stage = "Connecting to the cluster"
     yield _progress(stage, 0)
     for message in run_child(JOB, question=question, cancelled=cancelled):
@@ -53,14 +57,34 @@ def copy_topic(
                 yield _progress("Starting Spark", 0)
             case "batch":
                 yield _progress("Copying the topic", message["records"])
+                size = _bytes_in(into)
             case "error":
                 yield message
+        if size > UNPACKED_BYTES_MOST:
+            break
+    else:
+        return
+    # The job has ended with the loop: nobody writes any more.
+    shutil.rmtree(into)
+    yield {
+        "type": "error",
+        "message": f"The topic has more than {size:,} bytes, and an import at most {UNPACKED_BYTES_MOST:,}: copy it with `archive_log`, and import a part.",
+    }
 
 
 def read_from(into: Path) -> tuple[list[str], Mapping[str, Any]]:
     """The paths of the copy, and the names of its topics."""
     topics = into / TOPICS
     return [str(into / LOG)], orjson.loads(topics.read_bytes()) if topics.exists() else {}
+
+
+def _bytes_in(folder: Path) -> int:
+    """What a job that is still writing has written; a file that goes meanwhile counts nothing."""
+    size = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            size += path.stat().st_size
+    return size
 
 
 def _progress(stage: str, records: int) -> dict[str, Any]:

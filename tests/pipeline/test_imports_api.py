@@ -170,6 +170,26 @@ def test_a_cluster_that_cannot_be_reached_fails_its_import_in_one_line(
     assert lifecycle.can_be_repeated(done)
 
 
+def test_a_topic_larger_than_an_import_may_be_is_given_up_and_leaves_no_copy(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def copies(module: str, *, question: Any, cancelled: Any) -> Any:
+        for number in range(3):
+            (Path(question["into"]) / f"{number}.log").write_bytes(bytes(600))
+            yield {"type": "batch", "records": 10 * (number + 1)}
+        pytest.fail("the job goes on")
+
+    Cluster.objects.create(id="c1", name="prod", sealed=seal({"bootstrap.servers": "127.0.0.1:1"}))
+    monkeypatch.setattr(topic_copy, "run_child", copies)
+    monkeypatch.setattr(topic_copy, "UNPACKED_BYTES_MOST", 1_000)
+    monkeypatch.setattr(lifecycle, "missing_packages", tuple)
+    done = lifecycle.perform(post({"cluster": "c1"}).json()["id"])
+
+    assert done.status == Import.Status.FAILED
+    assert done.problem.startswith("The topic has more than 1,200 bytes, and an import at most 1,000")
+    assert not list(tmp_path.rglob("*.topic"))
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

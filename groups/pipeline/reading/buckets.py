@@ -11,7 +11,7 @@ from groups.pipeline.reading.given_files import FILES_MOST
 from groups.spark_ready import how_to_install, missing_packages
 
 if TYPE_CHECKING:
-    from pyarrow.fs import FileSystem
+    from pyarrow.fs import FileInfo, FileSystem
 
 SCHEME: Final = "://"
 
@@ -50,17 +50,7 @@ def copy(uri: str, store: FileSystem, path: str, target: Path) -> None:
     found = store.get_file_info(path)
     if found.type is fs.FileType.NotFound:
         raise CannotFetch(f"{uri} is not there, or may not be read.")
-    if found.is_file:
-        files = [found]
-    else:
-        files = store.get_file_info(fs.FileSelector(path, recursive=True))
-    # A key of a bucket is any text, and Arrow would write one with dots outside the import's folder.
-    if any(".." in each.path.split("/") for each in files):
-        raise CannotFetch(f"{uri} has a file whose path leads out of it.")
-    if len(files) > FILES_MOST:
-        raise CannotFetch(
-            f"{uri} has {len(files):,} files, more than the {FILES_MOST:,} of one import: name a part of it."
-        )
+    files = [found] if found.is_file else _files(uri, store, path)
     size = sum(each.size or 0 for each in files)
     if size > UNPACKED_BYTES_MOST:
         raise CannotFetch(
@@ -68,3 +58,25 @@ def copy(uri: str, store: FileSystem, path: str, target: Path) -> None:
         )
     (target.parent if found.is_file else target).mkdir(parents=True, exist_ok=True)
     fs.copy_files(path, str(target), source_filesystem=store)
+
+
+def _files(uri: str, store: FileSystem, path: str) -> list[FileInfo]:
+    """The files under a folder, a folder at a time: a whole bucket that somebody names is not listed to its end."""
+    from pyarrow import fs
+
+    files: list[FileInfo] = []
+    folders = [path]
+    seen = 0
+    while folders:
+        found = store.get_file_info(fs.FileSelector(folders.pop()))
+        seen += len(found)
+        # A key of a bucket is any text, and Arrow would write one with dots outside the import's folder.
+        if any(".." in each.path.split("/") for each in found):
+            raise CannotFetch(f"{uri} has a file whose path leads out of it.")
+        if seen > FILES_MOST:
+            raise CannotFetch(
+                f"{uri} has more than the {FILES_MOST:,} files and folders of one import: name a part of it."
+            )
+        files += [each for each in found if each.is_file]
+        folders += [each.path for each in found if not each.is_file]
+    return files
