@@ -20,7 +20,6 @@ LOADING: Final = CLASSIC + "loading.py"
 COMMITS: Final = CLASSIC + "commit_checks.py"
 DESCRIBING: Final = CLASSIC + "describing.py"
 COORDINATOR: Final = CLASSIC + "coordinator.py"
-SUBSCRIBED: Final = CLASSIC + "subscribed.py"
 UPGRADING: Final = "simulations/protocol/coordinator/consumer/released/upgrading.py"
 DOWNGRADING: Final = "simulations/protocol/coordinator/consumer/released/downgrading.py"
 MEMBERS: Final = "simulations/protocol/coordinator/consumer/released/classic_members.py"
@@ -280,7 +279,7 @@ CLASSIC_MUTATIONS: Final = (
     ),
     _m(
         "classic-unreadable-subscribes",
-        SUBSCRIBED,
+        GROUP,
         "return group.is_consumer if group.subscribed is None else topic in group.subscribed",
         "return group.subscribed is not None and topic in group.subscribed",
         "offsets of a group whose topics cannot be read are deleted",
