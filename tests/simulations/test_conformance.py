@@ -80,6 +80,7 @@ def test_what_real_clients_did_is_what_the_simulated_coordinator_would_have_answ
         "excused": [{"reason": LATE_IMAGE, "count": 2}],
         "differences": [],
         "rules": {},
+        "unsought": 0,
     }
 
 

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from groups.history.state.group import State
 from groups.releases import EARLIER, NEWEST, TABLE, Release
-from simulations.proof.conformance import settings_of
+from simulations.proof.conformance import other_rules, settings_of
 from simulations.proof.conformance.judging import judged
+from simulations.proof.conformance.other_rules import OtherRules, differing_rules
+from simulations.proof.conformance.position import Position
 from simulations.proof.conformance.splitting import parts_of
 from simulations.recorded_files import Files, read
 from tests.broker.conformed import told_settings
@@ -85,6 +88,64 @@ def test_what_no_release_does_is_put_down_to_no_rule_while_the_rest_still_is(
     differences = report(lying, other, only=group)["differences"]
     assert lie in differences
     assert {(each["group"], *each["rules"]) for each in differences if each != lie} == {(group, RULES[group])}
+
+
+def lying(files: Files, which: slice = slice(None)) -> Files:
+    """As if a broker with another heartbeat interval had given these answers."""
+    requests = list(files.requests)
+    requests[which] = [
+        replace(each, response={**each.response, "heartbeatIntervalMs": 1})
+        if each.api == "CONSUMER_GROUP_HEARTBEAT"
+        else each
+        for each in requests[which]
+    ]
+    return replace(files, requests=requests)
+
+
+def test_a_difference_has_the_fewest_rules_though_more_explained_another_one(
+    recorded: tuple[Release, Files], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, files = recorded
+    [other] = [each for each in BOTH if each != release]
+    begin = OtherRules.__init__
+
+    def begun(self: OtherRules, own: Release) -> None:
+        begin(self, own)
+        self._found = [differing_rules(own.rules, release.rules)]
+
+    monkeypatch.setattr(OtherRules, "__init__", begun)
+    for group in ("last-leaves", "static-renamed"):
+        found = report(files, other, only=group)["differences"]
+        assert {tuple(each["rules"]) for each in found} == {(RULES[group],)}
+
+
+def test_each_place_is_tried_with_the_records_before_it_and_no_others(
+    recorded: tuple[Release, Files], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Back to where an earlier request was, after the search for another order had gone on from a later one."""
+    release, files = recorded
+    [other] = [each for each in BOTH if each != release]
+    by, tried = OtherRules._by, []
+
+    def checked(place: Position, rules: Release, replayed: tuple[int, State | None]) -> Position:
+        found = by(place, rules, replayed)
+        tried.append(found.shard.state == by(place, rules, (0, None)).shard.state)
+        return found
+
+    monkeypatch.setattr(OtherRules, "_by", staticmethod(checked))
+    report(lying(files, slice(None, None, 3)), other, only="last-leaves")
+    assert tried
+    assert all(tried)
+
+
+def test_rules_are_looked_for_in_so_many_steps_and_the_report_says_where_they_ended(
+    recorded: tuple[Release, Files], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, files = recorded
+    found = report(lying(files), release, only="last-leaves")
+    assert (found["unsought"], found["rules"]) == (0, {})
+    monkeypatch.setattr(other_rules, "STEPS_MOST", 5)
+    assert report(lying(files), release, only="last-leaves") == {**found, "unsought": 1}
 
 
 def test_the_command_says_how_many_differences_are_of_which_rule(

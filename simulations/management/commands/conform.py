@@ -12,6 +12,7 @@ import orjson
 from django.core.management.base import CommandError, CommandParser
 
 from groups.command_line import TerminalCommand, file_named, in_one_line, usage
+from groups.history.words import counted
 from groups.releases import EARLIER, since
 from simulations.management.commands.simulate import release_asked, release_option
 
@@ -78,6 +79,7 @@ class Command(TerminalCommand):
         from groups.history.state.group import Semantics
         from simulations.proof.conformance import BadSetting, settings_of
         from simulations.proof.conformance.judging import judged
+        from simulations.proof.conformance.other_rules import STEPS_MOST
         from simulations.recorded_files import read
 
         bundled = bundled_settings(options)
@@ -127,6 +129,11 @@ class Command(TerminalCommand):
         )
         for rule, count in result["rules"].items():
             self.stderr.write(f"{count:,} differ by {rule}, which Kafka has from {since(rule)} on")
+        if result["unsought"]:
+            groups = counted(result["unsought"], "group")
+            self.stderr.write(
+                f"In {groups} no rule was looked for after {STEPS_MOST:,} steps that found none"
+            )
         if result["differences"]:
             first = result["differences"][0]
             summary = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
+from itertools import chain, islice
 from typing import Final
 
 from groups.history.state.group import Semantics, State
@@ -20,6 +21,9 @@ from simulations.protocol.coordinator.shard import Shard
 
 STARTS_MOST: Final = 8
 """So many places are gone on from: a record that is one too many belongs to a request some steps before it."""
+
+STEPS_MOST: Final = 5_000
+"""Places and steps tried in vain for one group: what differs by no rule may do so at each request, and is not to take hours."""
 
 Names = tuple[str, ...]
 """Of rules that are the other way round."""
@@ -36,6 +40,12 @@ class OtherRules:
         self._found: list[Names] = []
         self._replayed: dict[Names, tuple[int, State | None]] = {}
         """By rules, how many records were replayed by them, and the state since then."""
+        self._steps_left = STEPS_MOST
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no rule is looked for any more."""
+        return self._steps_left <= 0
 
     def explained(
         self, place: Position, earlier: Iterable[SearchStep], *, known: bool = False
@@ -44,13 +54,17 @@ class OtherRules:
 
         ``known``: by such alone as explained another difference of the group.
         """
-        starts = [place, *(each.before for each in earlier)][:STARTS_MOST]
+        if self.is_over:
+            return None
+        steps_left = self._steps_left
+        starts = list(islice(chain([place], (each.before for each in earlier)), STARTS_MOST))
         for names in (*self._found, *(() if known else self._releases)):
             if (end := self._end(starts, names)) is None:
                 continue
+            names, end = self._fewest(starts, names, end)
             if names not in self._found:
-                names, end = self._fewest(starts, names, end)
-                self._found.append(names)
+                self._found = sorted([*self._found, names], key=len)
+            self._steps_left = steps_left
             return _explained(differing(place), names, end)
         return None
 
@@ -65,12 +79,22 @@ class OtherRules:
         """Where the walk is beyond the place by these rules; the first of the ``starts`` is the place."""
         own = self._own.rules
         release = self._own.by(replace(own, **{name: not getattr(own, name) for name in names}))
-        positions = {id(start): self._by(start, names, release) for start in reversed(starts)}
+        positions: dict[int, Position] = {}
+        replayed = self._replayed.get(names, (0, None))
+        if replayed[0] > starts[-1].at:
+            # The walk went back to try another order.
+            replayed = 0, None
+        for start in reversed(starts):
+            positions[id(start)] = found = self._by(start, release, replayed)
+            replayed = start.at, found.shard.state
+            self._steps_left -= 1
+        self._replayed[names] = starts[-1].at, positions[id(starts[-1])].shard.state
         for start in starts:
             for delay_ms in (LOG_DELAY_MS, LOG_DELAY_MOST_MS):
                 position = positions[id(start)]
                 while not _is_beyond(position, starts[0]):
-                    step = next(agreeing(position, delay_ms), None)
+                    self._steps_left -= 1
+                    step = next(agreeing(position, delay_ms), None) if self._steps_left > 0 else None
                     if step is None:
                         break
                     position = step.after
@@ -78,16 +102,16 @@ class OtherRules:
                     return position
         return None
 
-    def _by(self, position: Position, names: Names, release: Release) -> Position:
-        """The position of a coordinator that replayed the records by the rules of this release."""
+    @staticmethod
+    def _by(position: Position, release: Release, replayed: tuple[int, State | None]) -> Position:
+        """The position of a coordinator that replayed the records by the rules of this release; ``replayed``: so many, and the state since then."""
         log, known = position.log, position.shard
-        at, state = self._replayed.get(names, (0, None))
+        at, state = replayed
         settings = replace(known.settings, release=release)
         shard = Shard(
             log.group, Semantics.KAFKA, settings, known.image, state=state, config=known.group_config
         )
         take_recorded(shard, log.written[at : position.at])
-        self._replayed[names] = position.at, shard.state
         shard.memory = known.memory
         return replace(position, shard=shard)
 

@@ -40,13 +40,14 @@ class Report(TypedDict):
     excused: list[Excused]
     differences: list[Plain]
     rules: dict[str, int]
+    unsought: int
 
 
 def report(tallies: Iterable[Score], not_judged: NotJudged) -> Report:
     """``loaded`` are records from before the requests; ``not_judged`` is what the simulator was not asked about.
 
     ``excused`` counts what had to be believed for the rest to be equal, by reason; ``rules`` the differences that are those of
-    another release, by rule (``Difference.rules``).
+    another release, by rule (``Difference.rules``); ``unsought`` the groups in which rules were looked for no longer.
     """
     every = list(tallies)
     differences = sorted(
@@ -74,4 +75,5 @@ def report(tallies: Iterable[Score], not_judged: NotJudged) -> Report:
         "excused": [{"reason": reason, "count": count} for reason, count in sorted(excuses.items())],
         "differences": [to_plain(difference) for difference in differences],
         "rules": dict(sorted(Counter(rule for each in differences for rule in each.rules).items())),
+        "unsought": sum(tally.unsought for tally in every),
     }

@@ -28,6 +28,8 @@ class Score:
     differences: list[Difference] = field(default_factory=list)
     rules: tuple[str, ...] = ()
     """Those that the differences noted next are of (``Difference.rules``)."""
+    unsought: bool = False
+    """Whether rules were looked for no longer from some difference on."""
 
     @property
     def records_judged(self) -> int:

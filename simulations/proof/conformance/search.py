@@ -81,6 +81,7 @@ class Judge:
         while not position.is_over:
             position = self._next(position)
         self._score(len(self._trail))
+        self.tally.unsought = self._other_rules.is_over
         return self.tally
 
     def _begin(self) -> Position:
