@@ -185,7 +185,7 @@ class LogReader:
     groups: dict[str, str] = field(default_factory=dict)
     """Clients of librdkafka → the group that they named last."""
     rebalances: dict[str, int] = field(default_factory=dict)
-    """Clients of librdkafka → how many rebalances their last statistics count."""
+    """Names of librdkafka's handles → how many rebalances their last statistics count."""
     groupless: int = 0
     held: LogEvent | None = None
     """An event whose partitions follow in lines of their own."""
@@ -253,17 +253,25 @@ class LogReader:
         """What librdkafka's statistics report of rebalances since the client's last ones."""
         try:
             found, _ = json.JSONDecoder().raw_decode(text)
-            client, counters = str(found["name"]).partition("#")[0], found["cgrp"]
+            name, counters = str(found["name"]), found["cgrp"]
             count, age_ms = int(counters["rebalance_cnt"]), int(counters["rebalance_age"])
             at_ms, reason = int(found["time"]) * 1000, str(counters["rebalance_reason"])[:400]
+            # JSON may name half of a surrogate pair, which no file of entries can have.
+            reason = reason.encode(errors="replace").decode()
         except (ValueError, TypeError, LookupError, RecursionError, OverflowError):
             return [LineProblem(number, None, "the statistics of librdkafka are cut off, or not whole")]
-        if not 0 <= at_ms - age_ms <= at_ms < MOST_MS:
-            return [LineProblem(number, None, "the statistics of librdkafka have no time that can be")]
+        if not 0 <= at_ms - age_ms <= at_ms < MOST_MS or count < 0:
+            return [
+                LineProblem(number, None, "the statistics of librdkafka have no time or count that can be")
+            ]
+        client = name.partition("#")[0]
         if client not in self.groups:
             self.groupless += 1
             return PASSED_OVER
-        before, self.rebalances[client] = self.rebalances.get(client, 0), count
+        # A process may have several clients of one name, each with counters of its own.
+        if name not in self.rebalances and len(self.rebalances) >= CLIENTS_MOST:
+            return PASSED_OVER
+        before, self.rebalances[name] = self.rebalances.get(name, 0), count
         if count < before:
             sentence = f"its counters began again, {before:,} rebalances before: it was started again"
             return [LogEvent(self.groups[client], at_ms, client, "reason", {"reason": sentence})]

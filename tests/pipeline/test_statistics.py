@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer
 
+from groups.pipeline.reading.entry_lines import entry_line
 from groups.texts.formats import formats_of, read_text
 from groups.texts.found import Found, LineProblem, LogEvent, Remark
 
@@ -64,8 +65,32 @@ def test_counters_that_begin_again_are_said_to_and_count_from_there(made: dict[s
     ]
 
 
+def test_two_clients_of_one_name_in_a_process_have_counters_of_their_own(made: dict[str, Any]) -> None:
+    first = line(made, 3, "x")
+    second = line({**made, "name": "c-1#consumer-999"}, 1, "y")
+    found = read(NAMES_GROUP, first, second, first, second)
+    assert [reason for _, _, reason in says(found)] == [
+        "rebalance 3 since it started: x",
+        "rebalance 1 since it started: y",
+    ]
+
+
+def test_a_reason_with_half_of_a_surrogate_pair_can_be_written_as_an_entry(made: dict[str, Any]) -> None:
+    found = read(NAMES_GROUP, line(made, 1, "a\ud800b"))
+    assert [reason for _, _, reason in says(found)] == ["rebalance 1 since it started: a?b"]
+    assert all(entry_line(each) for each in found if isinstance(each, LogEvent))
+
+
 @pytest.mark.parametrize(
-    "broken", [{"time": "x"}, {"time": -5}, {"time": 10**12}, {"cgrp": None}, {"cgrp": {}}]
+    "broken",
+    [
+        {"time": "x"},
+        {"time": -5},
+        {"time": 10**12},
+        {"cgrp": None},
+        {"cgrp": {}},
+        {"cgrp": {"rebalance_cnt": -1, "rebalance_age": 0, "rebalance_reason": ""}},
+    ],
 )
 def test_statistics_that_are_cut_or_not_whole_are_one_line_with_its_place(made: dict[str, Any], broken: dict[str, Any]) -> None:  # fmt: skip
     whole = json.dumps({**made, **broken})
