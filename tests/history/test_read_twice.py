@@ -65,6 +65,26 @@ def test_of_a_member_that_lost_the_partition_before_what_its_next_owner_committe
     assert one["sequences"] == [taken, last]
 
 
+def test_a_commit_that_was_accepted_when_sent_again_is_none_where_offsets_are_reset_later() -> None:
+    log = two_members()
+    log.at(2_000).write(R.commit(1, 120))
+    asks(log.at(3_000), 180, 113)
+    asks(log.at(3_100), 180, 0)
+    log.at(3_500).write(R.commit(1, 50))
+    takes_over(log.at(4_000))
+    assert twice(log) == []
+
+
+@pytest.mark.parametrize("kind", [Kind.REQUEST, Kind.RESPONSE])
+@pytest.mark.parametrize("body", [None, 5, {"topics": 5}, {"topics": [5]}, {"topics": [{"name": "foo", "partitions": 5}]}])  # fmt: skip
+def test_a_commit_of_another_form_is_none(kind: Kind, body: object) -> None:
+    log = two_members()
+    log.at(2_000).write(R.commit(1, 120))
+    log._add(kind, "A", {"api": "OffsetCommit", "version": 10, "to": "A", "body": body})
+    takes_over(log.at(4_000))
+    assert twice(log) == []
+
+
 @pytest.mark.parametrize(
     "goes_on",
     [lambda log: asks(log, 180, 0), lambda log: None, lambda log: log.write(R.commit(1, 200))],

@@ -17,7 +17,7 @@ from groups.history.findings.declaring import Declared, Row, Watch
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.patterns.zombie import REFUSALS
-from groups.history.replay.fields import mapping
+from groups.history.replay.fields import Fields, mapping
 from groups.history.replay.joining import REBALANCE_IN_PROGRESS
 from groups.history.state.declared import row
 from groups.history.state.group import State
@@ -94,6 +94,10 @@ class Rereads(Watch):
         topic, number, error = place
         member, name = str(entry.payload.get("to")), f"{topic}-{number}"
         offset = self.sent.get(member, {}).get(name)
+        waiting = self.waiting.get(name)
+        if not error and offset is not None and waiting is not None and waiting.to_offset <= offset:
+            # Sent again, or one beyond it, and accepted: where offsets are reset later, that is the cause.
+            del self.waiting[name]
         if offset is None or (error not in REFUSALS and error != REBALANCE_IN_PROGRESS):
             return
         one = Refused(topic, number, member, error, entry.at_ms, entry.sequence, 0, offset)
@@ -119,13 +123,17 @@ class Rereads(Watch):
 
 def _partitions(entry: Entry, state: State, what: str) -> Iterator[tuple[str, int, int]]:
     """Topic by name, partition, and a field of each partition of a request or a response."""
-    for each in mapping(entry.payload.get("body")).get("topics") or ():
-        topic = mapping(each)
+    for topic in _each(mapping(entry.payload.get("body")).get("topics")):
         name = topic.get("name") or state.names.get(str(topic.get("topicId")))
-        for one in topic.get("partitions") or ():
-            number, value = mapping(one).get("partitionIndex"), mapping(one).get(what)
+        for one in _each(topic.get("partitions")):
+            number, value = one.get("partitionIndex"), one.get(what)
             if isinstance(name, str) and isinstance(number, int) and isinstance(value, int):
                 yield name, number, value
+
+
+def _each(value: object) -> Iterator[Fields]:
+    """Objects of a list; none of what is no list, as entries that somebody else wrote may have."""
+    return map(mapping, value if isinstance(value, list | tuple) else ())
 
 
 def found_twice(facts: Facts) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ from groups.history.replay.record_types import (
 from groups.history.state.copying import draft, replace, sealed
 from groups.history.state.group import UNREADABLE, Anomaly, State
 
-FOLD_VERSION: Final = 34
+FOLD_VERSION: Final = 35
 """Raised whenever the same entries would give other changes, moments or findings: caches are then rebuilt."""
 
 _RECORD: Final = Kind.RECORD
