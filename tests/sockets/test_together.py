@@ -60,6 +60,7 @@ async def test_what_a_presenter_sends_reaches_every_window_and_wrong_messages_no
     right: dict[str, Any] = {"who": "window00", "does": "presents", "turn": 1, "view": "?at=5"}
     for wrong in (
         {"who": "x"}, {"does": "shouts"}, {"turn": -1}, {"turn": True}, {"turn": 10**15}, {"view": "?" * 2001}, {"does": "hands"}, {"who": None},
+        {"to": {"any": "thing"}}, {"to": "x" * 100_000},
     ):  # fmt: skip
         assert (await sent(address, right | wrong), wrong) == (400, wrong)
     assert await sent("/api/timelines/gone/together", right) == 404

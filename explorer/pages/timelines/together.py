@@ -32,7 +32,8 @@ def say(request: HttpRequest, timeline_id: str) -> HttpResponse:
     does, turn, view = said.get("does"), said.get("turn", 0), said.get("view", "")
     if does not in DOES:
         raise BadRequest(f"`does` must be one of {', '.join(DOES)}.", field="does")
-    for field in ("who", "to") if does == "hands" else ("who",):
+    # Whatever a body has is sent to every window.
+    for field in ("who", "to") if does == "hands" or said.get("to") is not None else ("who",):
         if not isinstance(said.get(field), str) or not re.fullmatch(WHO, said[field]):
             raise BadRequest(f"`{field}` must be 8 to 32 of a-z and 0-9.", field=field)
     if type(turn) is not int or not 0 <= turn <= time.time_ns() // 1_000_000:
