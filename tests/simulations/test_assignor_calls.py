@@ -62,6 +62,13 @@ def test_a_client_before_2_4_has_the_older_method_and_only_a_leader_assigns() ->
     ]
 
 
+def test_librdkafka_has_none_of_these_methods() -> None:
+    text = CLASSIC.replace("assignor: sticky", "assignor: range")
+    found = around(text.replace("CLIENT", "client: librdkafka, assignor_calls: true"))
+    assert [each for who, each in found if who == "B" and "." in each] == []
+    assert ("B", "JoinGroup") in found
+
+
 def test_in_kip_a_client_assigns_between_prepare_and_install_and_hears_of_it_with_its_epoch() -> None:
     """Client Side Mode: what was computed comes back with the heartbeat that has the next epoch."""
     found = [each for who, each in around(ON_CLIENTS) if who == "A" and "metadata" not in each]

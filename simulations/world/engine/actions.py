@@ -268,16 +268,18 @@ class Acting:
 
         notes_call = note if member.assignor_calls else None
         if member.classic is not None:
+            config_of_member = classic_config_of(
+                world.scenario,
+                member,
+                member_id,
+                lambda: topics_as_noted(world.access.visible(name, world.image)),
+            )
             config_of_classic = replace(
-                classic_config_of(
-                    world.scenario,
-                    member,
-                    member_id,
-                    lambda: topics_as_noted(world.access.visible(name, world.image)),
-                ),
+                config_of_member,
                 is_denied=lambda topic: not world.access.may(name, Operation.DESCRIBE, topic),
                 positions=lambda owned, now_ms: self._offsets(process, owned, None),
-                notes_call=notes_call,
+                # Its assignors have other methods than KIP-341's.
+                notes_call=None if config_of_member.release.librdkafka else notes_call,
                 seed=world.seed,
             )
             process = Process(
