@@ -75,6 +75,28 @@ def test_a_commit_that_was_accepted_when_sent_again_is_none_where_offsets_are_re
     assert twice(log) == []
 
 
+def test_where_offsets_were_deleted_before_a_member_took_its_partition_again_none_are() -> None:
+    """As for a topic that was deleted and made again under its name."""
+    log = two_members()
+    log.at(2_000).write(R.commit(1, 120))
+    asks(log.at(3_000), 180, 113)
+    log.at(3_200).write({**R.commit(1, 0), "value": None})
+    log.write(R.current("A", 2, 2, STABLE, {0: 2}))
+    log.write(R.current("A", 2, 2, STABLE, {0: 2, 1: 2}))
+    log.at(3_500).write(R.commit(1, 50))
+    takes_over(log.at(4_000))
+    assert twice(log) == []
+
+
+def test_of_refused_commits_whose_responses_overtook_each_other_the_highest_counts() -> None:
+    log = two_members()
+    log.at(2_000).write(R.commit(1, 120))
+    asks(log.at(3_000), 180, 113)
+    asks(log.at(3_100), 170, 113)
+    takes_over(log.at(4_000))
+    assert [(one["from_offset"], one["to_offset"]) for one in twice(log)] == [(120, 180)]
+
+
 @pytest.mark.parametrize("kind", [Kind.REQUEST, Kind.RESPONSE])
 @pytest.mark.parametrize("body", [None, 5, {"topics": 5}, {"topics": [5]}, {"topics": [{"name": "foo", "partitions": 5}]}])  # fmt: skip
 def test_a_commit_of_another_form_is_none(kind: Kind, body: object) -> None:

@@ -82,6 +82,9 @@ class Rereads(Watch):
         topic = state.names.get(key[0]) or state.former.get(key[0], key[0])
         place, known = f"{topic}-{key[1]}", state.offsets.get(topic, {}).get(key[1])
         if known is None:
+            # A topic that was made again, or offsets that were deleted: what was read before is behind no commit.
+            self.waiting.pop(place, None)
+            self.taken.pop(place, None)
             return
         if len(self.taken) < REMEMBERED_MAX or place in self.taken:
             self.taken[place] = member, known.offset, state.sequence
@@ -103,8 +106,9 @@ class Rereads(Watch):
         one = Refused(topic, number, member, error, entry.at_ms, entry.sequence, 0, offset)
         taker, begun, sequence = self.taken.get(name, (member, 0, 0))
         if taker == member:
-            # Where it asks again and is not refused, the next owner begins behind it.
-            self.waiting[name] = one
+            # Where it asks again and is not refused, the next owner begins behind it. Responses may overtake each other.
+            if waiting is None or waiting.member != member or waiting.to_offset <= offset:
+                self.waiting[name] = one
         elif begun < offset:
             one.from_offset, one.taker, one.taken_sequence = begun, taker, sequence
             self._keep(one)
