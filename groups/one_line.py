@@ -1,8 +1,22 @@
-"""An error's text for a sentence or a line of a log."""
+"""Text for a sentence or a line of a log."""
 
 from __future__ import annotations
+
+import re
 
 
 def one_line(error: BaseException) -> str:
     """The text without a full stop. A database's has several lines."""
     return " ".join(str(error).split()).rstrip(".")
+
+
+def without_credentials(path: str) -> str:
+    """The path; the address of a bucket without its key, its secret and its options.
+
+    >>> without_credentials("s3://key:secret@bucket/logs?account_key=x"), without_credentials("a@b/c?d")
+    ('s3://…@bucket/logs?…', 'a@b/c?d')
+    """
+    if "://" not in path:
+        return path
+    place, options, _ = re.sub(r"(?<=://)[^/]*@", "…@", path).partition("?")
+    return f"{place}?…" if options else place

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from datetime import timedelta
@@ -19,6 +20,7 @@ from django.utils import timezone
 from explorer.accounts.models import ABOUT_LENGTH_MOST, NAME_LENGTH_MOST, AuditEntry
 from explorer.accounts.permissions import Action
 from groups.command_line import command_ended
+from groups.one_line import without_credentials
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +70,7 @@ def note(action: str, about: str, account: User | None = None, **details: Any) -
     """Adds an entry of what was done. ``account``: who did it, if the request had no sender yet."""
     if not settings.LOGIN:
         return
-    source = current.get() or Source(by=f"command of {getuser()}"[: NAME_LENGTH_MOST + 10])
+    source = current.get() or Source(by=f"command of {_system_user()}"[: NAME_LENGTH_MOST + 10])
     user = account or source.user
     try:
         AuditEntry.objects.create(
@@ -115,6 +117,14 @@ def shown(entries: Iterable[AuditEntry]) -> list[dict[str, Any]]:
     ]
 
 
+def _system_user() -> str:
+    """The operating system's user; in a container its number may have no name."""
+    try:
+        return getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"
+
+
 def _signed_in(sender: Any, request: HttpRequest, user: User, **more: Any) -> None:
     note(SIGN_IN, user.get_username(), user)
 
@@ -131,9 +141,15 @@ def _command_ended(sender: Any, name: str, options: Mapping[str, Any], *, failed
         return
     action, of = found
     said = [options[each] for each in of if options.get(each)]
-    words = [str(word) for each in said for word in (each if isinstance(each, list) else [each])]
+    words = [
+        without_credentials(str(word))
+        for each in said
+        for word in (each if isinstance(each, list) else [each])
+    ]
     details: dict[str, Any] = {"failed": True} if failed else {}
-    note(action, " ".join([name, *([verb] if verb else []), *words]), **details)
+    about = " ".join([name, *([verb] if verb else []), *words])
+    # A file's name may be no text, which a database does not take.
+    note(action, about.encode(errors="backslashreplace").decode(), **details)
 
 
 def _refused(sender: Any, credentials: Mapping[str, Any], **more: Any) -> None:

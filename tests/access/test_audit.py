@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 from datetime import timedelta
 from functools import partial
@@ -266,4 +267,26 @@ def test_commands_that_change_or_take_something_leave_an_entry_with_the_systems_
         ("export", f"timeline export {one}", {}),
         ("delete", f"timeline remove {one}", {}),
         ("delete", f"timeline remove {one}", {"failed": True}),
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_command_of_a_user_without_a_name_on_an_address_with_a_secret_is_logged_without_it(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 54321")
+
+    settings.LOGIN = ("password",)
+    monkeypatch.setattr(audit, "getuser", nameless)
+    for name, *arguments in (
+        ("import_log", "s3://key:secret@bucket/logs?x=y"),
+        ("clusters", "apply", "\udcff"),
+    ):
+        with pytest.raises(CommandError):
+            call_command(name, *arguments, stdout=io.StringIO(), stderr=io.StringIO())
+    rows = AuditEntry.objects.order_by("pk").values_list("by", "about")
+    assert list(rows) == [
+        (f"command of uid {os.getuid()}", "import_log s3://…@bucket/logs?…"),
+        (f"command of uid {os.getuid()}", r"clusters apply \udcff"),
     ]

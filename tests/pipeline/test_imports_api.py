@@ -16,6 +16,7 @@ from explorer.pages.imports import uploading
 from explorer.pages.imports.uploading import safe_path
 from groups.cluster_models import Cluster
 from groups.imports import lifecycle, topic_copy
+from groups.management.commands.import_log import title_of
 from groups.models import Import, Timeline
 from groups.pipeline.reading import buckets
 from groups.pipeline.reading.buckets import CannotFetch, fetched
@@ -136,6 +137,16 @@ def test_files_of_another_store_are_fetched_and_keep_the_folder_of_their_partiti
         with pytest.raises(CannotFetch) as refused:
             fetched([wrong], into / "3")
         assert "\n" not in str(refused.value)
+
+
+def test_the_key_and_secret_of_a_bucket_are_in_no_message_and_no_title(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    uri = "nope://key:se%2Fcret@bucket/logs?account_key=secret"
+    with pytest.raises(CannotFetch) as refused:
+        fetched([uri], tmp_path)
+    assert str(refused.value).startswith("nope://…@bucket/logs?… cannot be read: ")
+    assert "cret" not in str(refused.value)
+    assert title_of(["s3://key:secret@bucket"]) == "…@bucket"
 
 
 def test_a_key_of_a_bucket_writes_nothing_outside_the_folder_of_the_import(tmp_path: Path) -> None:

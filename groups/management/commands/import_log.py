@@ -22,6 +22,7 @@ from groups.imports.client_settings import BadSetting, settings_of
 from groups.imports.topic_copy import SCHEME
 from groups.management.commands.archive_log import EVERY_LEAST_S, EVERY_MOST_S
 from groups.models import Import
+from groups.one_line import without_credentials
 from groups.pipeline.engine import ENGINES, LOCAL, SPARK
 from groups.pipeline.topics.naming import BadTopicsFile, read_topics_file
 from groups.texts.end_offsets import BadEndOffsets, EndOffsets, read_end_offsets
@@ -226,7 +227,7 @@ def given_settings(options: Mapping[str, Any]) -> dict[str, int]:
 
 
 def title_of(paths: list[str]) -> str:
-    first = Path(paths[0])
+    first = Path(without_credentials(paths[0]))
     return first.name if len(paths) == 1 else f"{first.name} and {len(paths) - 1} more"
 
 

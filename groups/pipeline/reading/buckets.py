@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from groups.one_line import without_credentials
 from groups.pipeline.reading.archives import UNPACKED_BYTES_MOST
 from groups.pipeline.reading.given_files import FILES_MOST
 from groups.spark_ready import how_to_install, missing_packages
@@ -29,17 +30,19 @@ def fetched(paths: Sequence[str], into: Path | None) -> list[str]:
 
 
 def _fetch(uri: str, into: Path) -> str:
+    shown = without_credentials(uri)
     if missing := missing_packages():
-        raise CannotFetch(f"{uri} cannot be read: {how_to_install(missing)}")
+        raise CannotFetch(f"{shown} cannot be read: {how_to_install(missing)}")
     from pyarrow import ArrowException, fs
 
     # A folder of a partition keeps its name, which is the partition's.
     target = into / (PurePosixPath(uri).name or "root")
     try:
         store, path = fs.FileSystem.from_uri(uri)
-        copy(uri, store, path, target)
+        copy(shown, store, path, target)
     except (ArrowException, OSError, ValueError) as error:
-        raise CannotFetch(f"{uri} cannot be read: {str(error).splitlines()[0][:300]}") from None
+        reason = str(error).splitlines()[0].replace(uri, shown)[:300]
+        raise CannotFetch(f"{shown} cannot be read: {reason}") from None
     return str(target)
 
 
