@@ -5,6 +5,7 @@ The copy stays for a while with its checkpoint, so that the next import of the c
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -79,11 +80,13 @@ def read_from(into: Path) -> tuple[list[str], Mapping[str, Any]]:
 
 
 def _bytes_in(folder: Path) -> int:
-    """What a job that is still writing has written; a file that goes meanwhile counts nothing."""
+    """What a job that is still writing has written; a file or a folder that goes meanwhile counts nothing."""
     size = 0
-    for path in folder.rglob("*"):
-        with suppress(OSError):
-            size += path.stat().st_size
+    # `rglob` raises where a folder goes while it is read: Spark removes those of tasks that are done.
+    for root, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                size += Path(root, name).stat().st_size
     return size
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -147,6 +148,22 @@ def test_the_key_and_secret_of_a_bucket_are_in_no_message_and_no_title(tmp_path:
     assert str(refused.value).startswith("nope://…@bucket/logs?… cannot be read: ")
     assert "cret" not in str(refused.value)
     assert title_of(["s3://key:secret@bucket"]) == "…@bucket"
+
+
+def test_a_folder_that_goes_while_the_copy_is_measured_counts_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "task" / "x").mkdir(parents=True)
+    (tmp_path / "kept").write_bytes(b"12345")
+    lists = os.scandir
+
+    def gone(path: Any) -> Any:
+        if str(path).endswith("task"):
+            raise FileNotFoundError(path)
+        return lists(path)
+
+    monkeypatch.setattr(os, "scandir", gone)
+    assert topic_copy._bytes_in(tmp_path) == 5
 
 
 def test_a_key_of_a_bucket_writes_nothing_outside_the_folder_of_the_import(tmp_path: Path) -> None:
