@@ -137,3 +137,37 @@ test('a presenter who stops leaves followers that follow the next one; who is no
   room.now_ms += AWAY_MS;
   assert.equal(bob.together.others.people.length, 0);
 });
+
+test('a presenter whose window is closed is offered no more, and one with a lower number may begin', async () => {
+  const room = new Room();
+  const [ada, bob] = ['ada', 'bob'].map((who) => room.opens(who));
+  bob.together.present();
+  await room.passes();
+  ada.together.present();
+  await room.passes();
+  bob.together.stop();
+  await room.passes();
+  assert.equal(bob.together.offered.name, 'ada');
+  room.windows = [bob];
+  await room.passes(AWAY_MS + 200);
+  assert.equal(bob.together.offered, null);
+  const eve = room.opens('eve');
+  eve.together.present();
+  await room.passes();
+  assert.equal(bob.together.offered.name, 'eve');
+});
+
+test('nobody but the presenter hands over or ends it', async () => {
+  const room = new Room();
+  const [ada, bob] = ['ada', 'bob'].map((who) => room.opens(who));
+  const eve = { who: 'eve', name: 'eve', turn: 9 };
+  bob.together.hear({ ...eve, type: 'hands', to: 'bob' });
+  assert.equal(bob.together.role, 'looks');
+  ada.together.present();
+  await room.passes();
+  bob.together.follow();
+  // The id of a window is known to all; the server adds the name of the account.
+  for (const who of ['eve', 'ada'])
+    for (const type of ['hands', 'stops']) bob.together.hear({ ...eve, who, type, to: 'bob' });
+  assert.deepEqual([bob.together.role, bob.together.presenter.name], ['follows', 'ada']);
+});

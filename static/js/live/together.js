@@ -76,7 +76,16 @@ export class Together {
 
   /** Whether nothing was heard of the presenter for some time. */
   get isAway() {
-    return !this.linked || (this.presenter !== null && this.now() - this.presenter.heard_ms > AWAY_MS);
+    return !this.linked || this.#isSilent;
+  }
+
+  get #isSilent() {
+    return this.presenter !== null && this.now() - this.presenter.heard_ms > AWAY_MS;
+  }
+
+  /** Who can be followed now. */
+  get offered() {
+    return this.role === 'looks' && !this.isAway ? this.presenter : null;
   }
 
   /** @param {any} message */
@@ -89,11 +98,16 @@ export class Together {
       if (this.role === 'presents') this.#sent = '';
     } else if (who === this.who) return;
     else if (type === 'presents') this.#presents({ who, name, turn, view, heard_ms: this.now() });
-    else if (type === 'follows') this.#followers.set(who, { who, name, heard_ms: this.now() });
-    else if (type === 'hands' && message.to === this.who) this.present();
-    else if (type === 'stops') {
+    else if (type === 'follows') {
+      for (const [each, { heard_ms }] of this.#followers)
+        if (this.now() - heard_ms >= AWAY_MS) this.#followers.delete(each);
+      this.#followers.set(who, { who, name, heard_ms: this.now() });
+    } else if (type === 'hands') {
+      // Of anybody else it would make a window present that nobody has asked.
+      if (message.to === this.who && this.#isPresenter(message)) this.present();
+    } else if (type === 'stops') {
       this.#followers.delete(who);
-      if (this.presenter?.who === who) {
+      if (this.#isPresenter(message)) {
         this.presenter = null;
         if (this.role === 'follows') {
           this.role = 'looks';
@@ -104,13 +118,20 @@ export class Together {
     this.onChange();
   }
 
+  /** The id of a window is its own word, the name is the server's. @param {Pick<Person, 'who' | 'name'>} person */
+  #isPresenter({ who, name }) {
+    return this.presenter?.who === who && this.presenter?.name === name;
+  }
+
   /** @param {Presenter} presenter */
   #presents(presenter) {
-    const known = this.role === 'presents' ? { who: this.who, turn: this.#turn } : this.presenter;
+    // A window that was closed presents no more: a new one, that never had its number, may begin with a lower one.
+    const before = this.#isSilent ? null : this.presenter;
+    const known = this.role === 'presents' ? { who: this.who, turn: this.#turn } : before;
     const isSame = known?.who === presenter.who;
     // Who took over last has the highest number; of two at once the greater id counts, in every window.
     if (known && !isSame && (known.turn - presenter.turn || (known.who > presenter.who ? 1 : -1)) > 0) return;
-    const moves = !isSame || this.presenter?.view !== presenter.view;
+    const moves = this.presenter?.who !== presenter.who || this.presenter.view !== presenter.view;
     this.presenter = presenter;
     this.#turn = Math.max(this.#turn, presenter.turn);
     this.#followers.delete(presenter.who);
