@@ -62,6 +62,19 @@ def test_two_browsers_follow_each_other_through_a_restart_of_the_server(
             vera.get_by_role("button", name="Follow ada").click()
             expect(of_vera).to_contain_text("You follow ada")
             expect(of_ada).to_contain_text("vera follows")
+            # What is read in a dialog ends nothing, and the focus stays where something was pressed.
+            vera.get_by_role("button", name="Keys").click()
+            expect(vera.locator("#help")).to_be_visible()
+            vera.keyboard.press("Escape")
+            expect(vera.locator("#help")).not_to_be_visible()
+            expect(of_vera).to_contain_text("You follow ada")
+            of_vera.get_by_role("button", name="Stop following").press("Enter")
+            expect(of_vera).to_be_focused()
+            of_vera.get_by_role("button", name="Follow").press("Enter")
+            expect(of_vera).to_be_focused()
+            vera.keyboard.press("Escape")
+            expect(of_vera).to_contain_text("ada presents")
+            of_vera.get_by_role("button", name="Follow").click()
             for key in ("End", "Home", "Shift+ArrowRight", "m", "ArrowRight", "ArrowRight", "m"):
                 ada.keyboard.press(key)
                 ada.wait_for_timeout(150)
@@ -71,14 +84,14 @@ def test_two_browsers_follow_each_other_through_a_restart_of_the_server(
             expect(ada.locator(says)).to_contain_text(" to ")
             expect(vera.locator(says)).to_have_text(ada.locator(says).inner_text())
             becomes(vera, "location.search.includes('range=')")
-        expect(of_vera).to_contain_text("nothing comes at the moment")
+        expect(of_vera).to_contain_text("no message at the moment")
         ada.keyboard.press("ArrowRight")
         port = server.url.rpartition(":")[2]
         again = [sys.executable, "manage.py", "serve", "--port", port]
         with served(folder, again, LOGIN="password") as server:
             assert server.url.endswith(port)
             goes_along(ada, vera)
-            expect(of_vera).not_to_contain_text("nothing comes")
+            expect(of_vera).not_to_contain_text("no message")
             # A step of one's own ends it.
             vera.keyboard.press("ArrowRight")
             expect(of_vera).to_contain_text("ada presents")
@@ -86,6 +99,13 @@ def test_two_browsers_follow_each_other_through_a_restart_of_the_server(
             ada.keyboard.press("ArrowLeft")
             vera.wait_for_timeout(1000)
             assert vera.evaluate(STEP) != ada.evaluate(STEP)
+            # Whoever went on alone is not taken along by the next one who presents.
+            of_vera.get_by_role("button", name="Follow").click()
+            of_ada.get_by_role("button", name="Stop presenting").click()
+            expect(of_vera).to_contain_text("Nobody presents")
+            vera.keyboard.press("ArrowRight")
+            of_ada.get_by_role("button", name="Present").click()
+            expect(of_vera).to_contain_text("ada presents")
             of_vera.get_by_role("button", name="Take over").click()
             expect(of_ada).to_contain_text("You follow vera")
             goes_along(vera, ada)

@@ -6,7 +6,8 @@
 
 import { Together } from './together.js';
 import { Socket, socketUrl } from '../shared/socket.js';
-import { h, part } from '../shared/dom.js';
+import { h, part, redrawn } from '../shared/dom.js';
+import { keep, kept } from '../shared/kept.js';
 import { submit } from '../shared/api.js';
 import { parsed } from '../shared/parsed.js';
 import { counted } from '../shared/numbers.js';
@@ -15,6 +16,8 @@ const TICK_MS = 100;
 /** The server repeats who is here every few seconds. */
 const SILENCE_MS = 20_000;
 const NAMED_MOST = 3;
+/** Letters that the server takes. */
+const VIEW_MOST = 2000;
 /** What a link keeps of what is looked at. */
 const VIEW = ['at', 'range', 'zoom', 'pins', 'picked'];
 
@@ -27,7 +30,7 @@ const VIEW = ['at', 'range', 'zoom', 'pins', 'picked'];
  */
 export function join({ id, base, now, look }) {
   const button = part('together-open');
-  const bar = h('div.together', { role: 'region', 'aria-label': 'Looking together', hidden: true });
+  const bar = h('div.together', { role: 'region', 'aria-label': 'Looking together', tabindex: -1, hidden: true });
   document.querySelector('header.bar')?.after(bar);
   const key = `together ${id}`;
   let shown = '';
@@ -47,14 +50,18 @@ export function join({ id, base, now, look }) {
   });
 
   /** @param {string} text @param {() => void} onclick */
-  const press = (text, onclick) => h('button.btn.sm', { onclick }, text);
+  const press = (text, onclick) => h('button.btn.sm', { 'data-key': `together ${text}`, onclick }, text);
+  const hand = (/** @type {any} */ { target }) => {
+    if (target.value) together.hand(target.value);
+    target.value = '';
+  };
   const handing = () => {
     const { people } = together.others;
     return (
       people.length > 0 &&
       h(
         'select.field.sm',
-        { 'aria-label': 'Hand over to', onchange: (/** @type {any} */ event) => together.hand(event.target.value) },
+        { 'aria-label': 'Hand over to', 'data-key': 'together hand', onchange: hand },
         h('option', { value: '' }, 'Hand over to…'),
         people.map((one) => h('option', { value: one.who }, nameOf(one))),
       )
@@ -66,15 +73,15 @@ export function join({ id, base, now, look }) {
   };
   let last = '';
   const show = () => {
-    sessionStorage.setItem(key, JSON.stringify(together.kept));
-    const { role, presenter, others, followers, isAway } = together;
+    keep(key, JSON.stringify(together.kept), 'sessionStorage');
+    const { role, presenter, others, followers, isAway, offered } = together;
     if (role !== 'looks') bar.hidden = false;
     // What is being pressed or chosen is not replaced by the same.
     const state = JSON.stringify([role, presenter?.who, others, followers.map((one) => one.who), isAway]);
     if (state === last) return;
     last = state;
     const names = others.people.map(nameOf);
-    const offer = presenter && role === 'looks' ? `Follow ${nameOf(presenter)}` : '';
+    const offer = offered ? `Follow ${nameOf(offered)}` : '';
     part('together-word').textContent = offer;
     part('together-word').hidden = !offer;
     button.setAttribute('aria-label', offer || 'Look together');
@@ -89,21 +96,29 @@ export function join({ id, base, now, look }) {
     const follow = `${listed(following)} ${following.length === 1 ? 'follows' : 'follow'}`;
     const who = presenter ? nameOf(presenter) : '';
     if (role === 'presents')
-      fill(
-        'You present',
-        isAway ? 'no connection to the server; it is tried again' : following.length ? follow : here,
-        [handing(), press('Stop presenting', () => together.stop())],
-      );
+      fill('You present', isAway ? 'no connection to the server; trying again' : following.length ? follow : here, [
+        handing(),
+        press('Stop presenting', () => together.stop()),
+      ]);
     else if (role === 'follows')
       fill(
         presenter ? `You follow ${who}` : 'You follow',
-        isAway ? 'nothing comes at the moment; it goes on when it does' : following.length ? `${follow}, too` : '',
+        isAway
+          ? 'no message at the moment; following continues with the next one'
+          : following.length
+            ? `${follow}, too`
+            : '',
         [
           press('Take over', () => together.present()),
-          h('button.btn.sm', { onclick: () => together.stop() }, 'Stop following ', h('kbd', 'Esc')),
+          h(
+            'button.btn.sm',
+            { 'data-key': 'together stop', onclick: () => together.stop() },
+            'Stop following ',
+            h('kbd', 'Esc'),
+          ),
         ],
       );
-    else if (presenter && !isAway)
+    else if (offered)
       fill(`${who} presents`, here, [
         press('Follow', () => together.follow()),
         press('Take over', () => together.present()),
@@ -112,16 +127,30 @@ export function join({ id, base, now, look }) {
     else fill('Nobody presents', here, [press('Present', () => together.present()), press('Close', close)]);
   };
   /** @param {string} title @param {string} text @param {(Node | false)[]} buttons */
-  const fill = (title, text, buttons) =>
-    bar.replaceChildren(
-      h('b', { role: 'status' }, title),
-      h('span', text),
-      h('span.grow'),
-      ...buttons.filter((one) => one !== false),
+  const fill = (title, text, buttons) => {
+    const hasFocus = bar.contains(document.activeElement);
+    redrawn(
+      () =>
+        bar.replaceChildren(
+          h('b', { role: 'status' }, title),
+          h('span', text),
+          h('span.grow'),
+          ...buttons.filter((one) => one !== false),
+        ),
+      bar,
     );
+    if (hasFocus && !bar.contains(document.activeElement)) bar.focus({ preventScroll: true });
+  };
 
-  const leave = (/** @type {any} */ event) => {
-    if (together.role === 'follows' && !bar.contains(event.target)) together.stop();
+  /** Looks alone from now on, also when somebody begins to present. */
+  const leave = (/** @type {any} */ { target, key: pressed }) => {
+    if (together.role === 'presents') return;
+    // Elsewhere in the bar a key is the board's, as it is without a focus.
+    if (bar.contains(target) && (!pressed || (target !== bar && ['Enter', ' '].includes(pressed)))) return;
+    // What is done in a dialog moves no board; a command of the palette may.
+    const dialog = target.closest?.('dialog');
+    if (dialog && !(dialog.id === 'palette' && pressed === 'Enter')) return;
+    together.stop();
   };
   for (const name of ['wheel', 'touchmove']) document.addEventListener(name, leave, { passive: true });
   part('stage').addEventListener('pointerdown', leave);
@@ -134,6 +163,7 @@ export function join({ id, base, now, look }) {
     const url = new URLSearchParams(location.search);
     const view = new URLSearchParams({ ...Object.fromEntries(url), at: `${at}`, ...(picked ? { picked } : {}) });
     for (const name of [...view.keys()]) if (!VIEW.includes(name)) view.delete(name);
+    if (`?${view}`.length > VIEW_MOST) view.delete('pins');
     together.tick(`?${view}`);
     show();
   }, TICK_MS);
@@ -143,7 +173,7 @@ export function join({ id, base, now, look }) {
   return () => {
     bar.hidden = false;
     together.willing = true;
-    if (together.presenter && together.role === 'looks') together.follow();
+    if (together.offered) together.follow();
   };
 }
 
@@ -164,6 +194,10 @@ function listed(names, more = 0) {
 function keptOf(key) {
   const [navigation] = performance.getEntriesByType('navigation');
   const isReload = /** @type {any} */ (navigation)?.type === 'reload';
-  const kept = isReload ? sessionStorage.getItem(key) : null;
-  return kept ? parsed(kept) : { who: crypto.randomUUID().replaceAll('-', ''), role: 'looks', turn: 0 };
+  const before = isReload ? kept(key, 'sessionStorage') : null;
+  // Not `randomUUID`, which a page has over TLS and on loopback only.
+  const who = [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
+  return before ? parsed(before) : { who, role: 'looks', turn: 0 };
 }

@@ -10,6 +10,7 @@ import { followTracks, loops, openTracks, showPlaying, stepLength, wireControls 
 import { walk } from '../board/grid-keys.js';
 import { Cast } from '../frame/cast.js';
 import { part, partsOf, press } from '../shared/dom.js';
+import { kept } from '../shared/kept.js';
 import { GroupHead } from '../panels/group-head.js';
 import { looksLike, violationsOf } from '../frame/hardships.js';
 import { offsetMarks, placeOf } from '../frame/offset-marks.js';
@@ -359,15 +360,21 @@ function wireTogether({ base }) {
   let joined;
   const button = part('together-open');
   button.addEventListener('click', async () => (await (joined ??= join()))());
-  if (button.dataset.named || sessionStorage.getItem(`together ${meta.id}`)) joined = join();
+  if (button.dataset.named || kept(`together ${meta.id}`, 'sessionStorage')) joined = join();
 }
+
+let looks = 0;
 
 /** Shows what a presenter looks at. @param {string} view of an address @param {string} before what was shown last */
 async function look(view, before) {
+  looks += 1;
+  const mine = looks;
   player.pause();
   if (withoutMoment(view) !== withoutMoment(before)) {
     pick(new URLSearchParams(view).get('picked'));
     await followTracks(view);
+    // The presenter went on meanwhile: its moment now was shown already.
+    if (mine !== looks) return;
   }
   await seeking.go(momentOf(view) ?? timeline.last);
 }
