@@ -184,8 +184,9 @@ class LogReader:
     """Cluster ids that Java clients log, each with its first line."""
     groups: dict[str, str] = field(default_factory=dict)
     """Clients of librdkafka → the group that they named last."""
-    rebalances: dict[str, int] = field(default_factory=dict)
-    """Names of librdkafka's handles → how many rebalances their last statistics count."""
+    rebalances: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Names of librdkafka's handles, each with the second when it was started → how many rebalances its last statistics
+    count. Where an application names no client, each of its processes has `rdkafka#consumer-1`."""
     groupless: int = 0
     held: LogEvent | None = None
     """An event whose partitions follow in lines of their own."""
@@ -256,6 +257,7 @@ class LogReader:
             name, counters = str(found["name"]), found["cgrp"]
             count, age_ms = int(counters["rebalance_cnt"]), int(counters["rebalance_age"])
             at_ms, reason = int(found["time"]) * 1000, str(counters["rebalance_reason"])[:400]
+            started = int(found["time"]) - int(found["age"]) // 1_000_000 if "age" in found else 0
             # JSON may name half of a surrogate pair, which no file of entries can have.
             reason = reason.encode(errors="replace").decode()
         except (ValueError, TypeError, LookupError, RecursionError, OverflowError):
@@ -269,16 +271,26 @@ class LogReader:
             self.groupless += 1
             return PASSED_OVER
         # A process may have several clients of one name, each with counters of its own.
-        if name not in self.rebalances and len(self.rebalances) >= CLIENTS_MOST:
+        # Time and age are both rounded down, so it was started a second earlier or later.
+        near = [(name, started + shift) for shift in (0, -1, 1)]
+        key = next((each for each in near if each in self.rebalances), near[0])
+        if key not in self.rebalances and len(self.rebalances) >= CLIENTS_MOST:
             return PASSED_OVER
-        before, self.rebalances[name] = self.rebalances.get(name, 0), count
+        events = []
+        if key not in self.rebalances and any(other == name for other, _ in self.rebalances):
+            sentence = "counters of its own: it was started again, or another client has the same name"
+            events.append(LogEvent(self.groups[client], at_ms, client, "reason", {"reason": sentence}))
+        before, self.rebalances[key] = self.rebalances.get(key, 0), count
         if count < before:
             sentence = f"its counters began again, {before:,} rebalances before: it was started again"
             return [LogEvent(self.groups[client], at_ms, client, "reason", {"reason": sentence})]
         if count == before:
-            return PASSED_OVER
+            return events
         sentence = f"rebalance {count:,} since it started: {reason or 'no reason'}"
-        return [LogEvent(self.groups[client], at_ms - age_ms, client, "reason", {"reason": sentence})]
+        return [
+            *events,
+            LogEvent(self.groups[client], at_ms - age_ms, client, "reason", {"reason": sentence}),
+        ]
 
     def _let_go(self) -> list[Found]:
         event, partitions = self.held, self.held_partitions

@@ -75,6 +75,22 @@ def test_two_clients_of_one_name_in_a_process_have_counters_of_their_own(made: d
     ]
 
 
+def test_processes_with_clients_of_one_name_are_not_one_that_is_started_repeatedly(
+    made: dict[str, Any],
+) -> None:
+    """Two processes that name no client, each with statistics every five seconds."""
+    lines = [NAMES_GROUP]
+    for at_s in (10, 15, 20):
+        for count, age_s in ((5, 90.3), (2, 30.7)):
+            age = int((age_s + at_s + 0.4 * (at_s == 15)) * 1_000_000)
+            lines.append(line({**made, "age": age}, count, "x", at_s=1795782600 + at_s))
+    assert [reason for _, _, reason in says(read(*lines))] == [
+        "rebalance 5 since it started: x",
+        "counters of its own: it was started again, or another client has the same name",
+        "rebalance 2 since it started: x",
+    ]
+
+
 def test_a_reason_with_half_of_a_surrogate_pair_can_be_written_as_an_entry(made: dict[str, Any]) -> None:
     found = read(NAMES_GROUP, line(made, 1, "a\ud800b"))
     assert [reason for _, _, reason in says(found)] == ["rebalance 1 since it started: a?b"]
