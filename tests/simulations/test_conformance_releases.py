@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 
 from groups.history.state.group import State
 from groups.releases import EARLIER, NEWEST, TABLE, Release
+from groups.texts.request_log import LoggedRequest
 from simulations.proof.conformance import other_rules, settings_of
 from simulations.proof.conformance.judging import judged
 from simulations.proof.conformance.other_rules import OtherRules, differing_rules
@@ -88,6 +89,32 @@ def test_what_no_release_does_is_put_down_to_no_rule_while_the_rest_still_is(
     differences = report(lying, other, only=group)["differences"]
     assert lie in differences
     assert {(each["group"], *each["rules"]) for each in differences if each != lie} == {(group, RULES[group])}
+
+
+def test_records_of_the_next_request_are_its_own_however_soon_it_came() -> None:
+    """By 4.3.1 the heartbeat before it writes records; by 4.4.0, which is recorded, it is refused and writes none."""
+    folder = RELEASES / NEWEST
+    files = read(str(folder / REQUESTS), [str(folder / SEGMENTS)], timedelta())
+    heartbeat, join = (
+        next(each for each in files.requests if asks(each, "static-renamed", member, epoch))
+        for member, epoch in (("A", 2), ("B", 0))
+    )
+    asked_ms = (
+        next(each.at_ms for each in files.written["static-renamed"] if each.at_ms > heartbeat.done_ms) - 2
+    )
+    late = replace(heartbeat, done_ms=asked_ms)
+    soon = replace(join, total_ms=join.done_ms - asked_ms)
+    requests = [late if each is heartbeat else soon if each is join else each for each in files.requests]
+    files = replace(files, requests=requests)
+    differences = report(files, EARLIER, only="static-renamed")["differences"]
+    assert {tuple(each["rules"]) for each in differences} == {(RULES["static-renamed"],)}
+    answers = {each["what"].split(": ")[0] for each in differences if each["what"].startswith("answer")}
+    assert len(answers) == 2
+
+
+def asks(request: LoggedRequest, group: str, member: str, epoch: int) -> bool:
+    asked = request.request
+    return (asked.get("groupId"), asked.get("memberId"), asked.get("memberEpoch")) == (group, member, epoch)
 
 
 def lying(files: Files, which: slice = slice(None)) -> Files:

@@ -68,16 +68,29 @@ def differing(position: Position) -> SearchStep:
         return _differing_timeout(position, timed_out)
     unit = position.unit()
     recorded = unit if unit and _belongs(position, asked, attempt, unit) else []
+    return _differing_request(position, (number, asked), attempt, recorded)
+
+
+def differing_request(position: Position, number: int, records: int) -> SearchStep:
+    """The request as it differs the least, where it is known that it wrote the next ``records``."""
+    asked = position.log.asked[number]
+    recorded = position.log.written[position.at : position.at + records]
+    return _differing_request(position, (number, asked), _closest(position, asked), recorded)
+
+
+def _differing_request(
+    position: Position, request: Numbered, attempt: Variant, recorded: Sequence[Written]
+) -> SearchStep:
     shard = attempt.before.copy()
     refused = take_recorded(shard, recorded)
     shard.memory = attempt.shard.memory
     let_go = released(position, attempt.answered.parked_answers)
-    after = after_request(position, (number, asked), replace(attempt, shard=shard), let_go)
+    after = after_request(position, request, replace(attempt, shard=shard), let_go)
     return Differing(
         before=position,
         after=replace(after, at=position.at + len(recorded)),
         now_ms=attempt.now_ms,
-        asked=asked,
+        asked=request[1],
         answer=attempt.answered.answer,
         simulated=attempt.answered.records,
         let_go=let_go,

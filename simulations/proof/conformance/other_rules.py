@@ -14,7 +14,7 @@ from typing import Final
 from groups.history.state.group import Semantics, State
 from groups.releases import Release, Rules
 from simulations.proof.conformance.candidates import agreeing
-from simulations.proof.conformance.differing import differing, take_recorded
+from simulations.proof.conformance.differing import differing, differing_request, take_recorded
 from simulations.proof.conformance.position import LOG_DELAY_MOST_MS, LOG_DELAY_MS, Position
 from simulations.proof.conformance.steps import SearchStep, Unexplained
 from simulations.protocol.coordinator.shard import Shard
@@ -65,7 +65,7 @@ class OtherRules:
             if names not in self._found:
                 self._found = sorted([*self._found, names], key=len)
             self._steps_left = steps_left
-            return _explained(differing(place), names, end)
+            return _explained(place, names, end)
         return None
 
     def _fewest(self, starts: Sequence[Position], names: Names, end: Position) -> tuple[Names, Position]:
@@ -120,21 +120,36 @@ def differing_rules(own: Rules, other: Rules) -> Names:
     return tuple(each.name for each in fields(own) if getattr(own, each.name) != getattr(other, each.name))
 
 
-def _explained(step: SearchStep, names: Names, end: Position) -> SearchStep:
+def _explained(place: Position, names: Names, end: Position) -> SearchStep:
     """The walk goes on from where that coordinator is: it has the timers, the tasks and the memory of who did what is recorded."""
-    place = step.before
     shard, known = end.shard.copy(), place.shard.copy()
-    take_recorded(known, place.log.written[place.at : end.at])
+    records = place.log.written[place.at : end.at]
+    take_recorded(known, records)
     shard.settings, shard.state = known.settings, known.state
-    after = replace(end, shard=shard, earlier=step.after.earlier)
-    if _used_up(end) == _used_up(place):
-        records = place.log.written[place.at : end.at]
+    numbers = _newly_used(end, place)
+    if not numbers and end.parked == place.parked:
+        after = replace(end, shard=shard, earlier=place.earlier)
         return Unexplained(before=place, after=after, now_ms=records[0].at_ms, refused=(), rules=names)
+    if len(numbers) == 1 and end.parked == place.parked:
+        # Of the next records, those that it wrote by its rules are no guess.
+        step = differing_request(place, numbers[0], len(records))
+    else:
+        step = differing(place)
     if not _covers(end, step.after) or end.parked != step.after.parked:
         return replace(step, rules=names)
-    numbers = range(step.after.taken, max(end.taken, *end.ahead, 0) + 1)
-    along = [number for number in numbers if _has_used(end, number) and not _has_used(step.after, number)]
-    return replace(step, rules=names, after=after, along=tuple(place.log.asked[number] for number in along))
+    along = tuple(place.log.asked[number] for number in _newly_used(end, step.after))
+    after = replace(end, shard=shard, earlier=step.after.earlier)
+    return replace(step, rules=names, after=after, along=along)
+
+
+def _newly_used(position: Position, before: Position) -> list[int]:
+    """The places of the requests that are used up, and were not before."""
+    last = max(position.taken, *position.ahead, 0)
+    return [
+        number
+        for number in range(before.taken, last + 1)
+        if _has_used(position, number) and not _has_used(before, number)
+    ]
 
 
 def _is_beyond(position: Position, place: Position) -> bool:
@@ -152,8 +167,3 @@ def _covers(position: Position, place: Position) -> bool:
 
 def _has_used(position: Position, number: int) -> bool:
     return number < position.taken or number in position.ahead
-
-
-def _used_up(position: Position) -> tuple[object, ...]:
-    """Which requests are."""
-    return position.taken, position.ahead, position.parked
