@@ -36,6 +36,9 @@ SESSION_S: Final = 6
 HEARTBEAT_SENT_S: Final = 5
 """Several intervals: a member has sent a heartbeat, on a busy machine, too."""
 
+THROWS: Final = 3
+"""So many polls that throw show that it throws at each. On a busy machine the first one may take many seconds."""
+
 LIMIT_S: Final = 180
 
 SCENARIO: Final = """
@@ -248,9 +251,10 @@ def looked_up(secure: Secure, protocol: str) -> LookedUp:
         secure.node.start(same_ports=True)
         secure.revoke(USER, gone)
         member.resume()
-        time.sleep(4)
+        wait_until(lambda: len(what(member.lines[before:])) >= THROWS)
         denied, between = what(member.lines[before:]), len(member.lines)
         time.sleep(SESSION_S)
+        wait_until(lambda: len(what(member.lines[between:])) >= THROWS)
         later = what(member.lines[between:])
         # Its session begins anew when the broker has read its log, which may be late on a machine that is shared.
         wait_until(lambda: is_empty(secure, group, protocol))
@@ -276,7 +280,7 @@ def test_a_java_consumer_that_may_not_look_its_coordinator_up_throws_again_and_a
     """A heartbeat's 30 ends a member of the consumer protocol; FindCoordinator's ends none."""
     told = looking[protocol]
     for part in (told.denied, told.later):
-        assert len(part) > 2
+        assert len(part) >= THROWS
         assert set(part) == {"GroupAuthorizationException"}
 
 
