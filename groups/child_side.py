@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -12,9 +11,9 @@ from typing import IO, Any, Final
 
 import orjson
 
-from groups.address_space import bound_memory
+from groups.address_space import bound_memory, memory_bytes
 
-MEMORY_KB_MOST: Final = 300 * 1024
+MEMORY_BYTES_MOST: Final = 300 * 1024**2
 """A child that has grown to this ends after its answer: the largest questions take hundreds of megabytes, and Python
 gives little of it back."""
 
@@ -86,5 +85,6 @@ def answer_lines(answered: Callable[[Any], bytes]) -> None:
     lines = Lines(sys.stdout.buffer)
     for line in sys.stdin.buffer:
         lines.write(answered(orjson.loads(line)))
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MEMORY_KB_MOST:
+        # Not `ru_maxrss`: a process begins with the peak of the one that started it.
+        if memory_bytes() > MEMORY_BYTES_MOST:
             return

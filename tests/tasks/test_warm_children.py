@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from groups.child_side import MEMORY_BYTES_MOST
 from groups.jobs import children, warm_children
 from groups.jobs.children import ChildFailed, ParentStops
 from groups.jobs.warm_children import AskerLeft, Busy, WarmChildren
@@ -37,6 +38,12 @@ def test_one_child_answers_question_after_question_of_any_length(two: WarmChildr
     assert len(pids) == 1
     assert len(ask(two, letters=3_000_000)["text"]) == 3_000_000
     assert ask(two)["pid"] in pids
+
+
+def test_a_child_is_kept_however_much_memory_its_parent_has_had(two: WarmChildren) -> None:
+    held = b"x" * (2 * MEMORY_BYTES_MOST)
+    del held
+    assert len({ask(two)["pid"] for _ in range(3)}) == 1
 
 
 def test_so_many_are_asked_at_once_and_whoever_comes_then_is_told(two: WarmChildren) -> None:
@@ -78,8 +85,10 @@ def test_an_answer_that_is_nearly_there_is_waited_for_so_that_the_next_click_fin
     assert json.loads(two.ask({"sleep_s": 0.1}, left=lambda: next(asked, True)))["pid"] == first
 
 
-def test_a_child_that_ended_by_itself_is_replaced_without_anybody_noticing(two: WarmChildren) -> None:
-    first = ask(two, last=True)["pid"]
+def test_a_child_that_ended_of_its_size_or_was_killed_is_replaced_without_anybody_noticing(
+    two: WarmChildren,
+) -> None:
+    first = ask(two, holds_bytes=MEMORY_BYTES_MOST)["pid"]
     assert ask(two)["pid"] != first
     os.kill(ask(two)["pid"], 9)
     assert ask(two)["pid"] != first
