@@ -21,6 +21,8 @@ def page_of(client: Client, address: str) -> str:
 
 def test_the_list_leads_to_a_page_for_every_difference(client: Client, transactional_db: None) -> None:
     listed = page_of(client, "/differences")
+    shown = [bool(each.case or each.scenario or each.studies) for each in DIFFERENCES]
+    assert listed.count('<span class="quiet">words</span>') == shown.count(False)
     for each in DIFFERENCES:
         assert f'href="/differences/{each.id}"' in listed
         page = page_of(client, f"/differences/{each.id}")

@@ -386,6 +386,25 @@ def test_a_members_record_lists_its_assignors() -> None:
     assert encode_kip_record(proposed)[1]
 
 
+def test_a_described_group_names_the_assignor_of_its_members_and_what_it_sent_with_each_assignment() -> None:
+    group = Group()
+    asked(group, "a")
+    group.prepare("a", 0)
+    group.install("a", 0, 1, {"a": MemberAnswer(partitions={FOO: (0,)}, metadata=Metadata(0, b"x"))}, error=1)
+    described = group.shard.describe()
+    (member,) = described["members"]
+    assert (described["assignorName"], described["groupState"]) == ("sticky", "Reconciling")
+    assert member["assignment"] == {"partitions": [], "error": 0, "metadataVersion": 0, "metadataBytes": ""}
+    assert member["targetAssignment"] == {
+        "partitions": [{"topicId": FOO, "topicName": "foo", "partitions": [0]}],
+        "error": 1,
+        "metadataVersion": 0,
+        "metadataBytes": "eA==",
+    }
+    whole = {"throttleTimeMs": 0, "groups": [described]}
+    assert _read_back(KIP_APIS[69].response, whole) == whole
+
+
 def test_no_release_has_the_two_requests() -> None:
     group = Group("kafka")
     assert group.prepare("a", 0).error_code == ErrorCode.UNSUPPORTED_VERSION

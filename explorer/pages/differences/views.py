@@ -160,6 +160,8 @@ def _response(body: Answer | None) -> str:
         parts.append("an assignment" if body["assignment"] is not None else "no assignment")
     if body.get("shouldComputeAssignment"):
         parts.append("asks it to compute")
+    if "assignorName" in body:
+        parts.append(f"assignor {body['assignorName']}")
     return ", ".join(parts)
 
 

@@ -91,8 +91,11 @@ def _row(member: dict[str, Any]) -> dict[str, Any]:
         owned = _listed((each["topic"], each["partitions"]) for each in topics)
         return {"id": member["memberId"], "epoch": "", "has": owned, "target": ""}
     has, target = (
-        _listed((each["topicName"], each["partitions"]) for each in member[name]["topicPartitions"])
-        for name in ("assignment", "targetAssignment")
+        _listed(
+            (each["topicName"], each["partitions"])
+            for each in part.get("topicPartitions", part.get("partitions"))
+        )
+        for part in (member["assignment"], member["targetAssignment"])
     )
     return {"id": member["memberId"], "epoch": member["memberEpoch"], "has": has, "target": target}
 

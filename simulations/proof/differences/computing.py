@@ -9,6 +9,7 @@ from simulations.proof.differences.exchange import (
     Case,
     answer,
     beat,
+    described,
     error,
     join,
     leave,
@@ -148,5 +149,23 @@ COMPUTING: Final = (
         seen=Seen.ANSWER,
         unshown="for offsets both answer alike; the two requests of a client-side assignor are in `kip` alone",
         scenario=EPOCH_ERRORS,
+    ),
+    Difference(
+        id="described",
+        topic="a group when it is described",
+        section="ConsumerGroupDescribe API",
+        proposal="the selected assignor, also one of the clients; each assignment with the assignor's error and metadata",
+        released="the server assignor; what a member owns together with what it is still to revoke",
+        seen=Seen.ANSWER,
+        case=Case(
+            operations=(join("A", client_assignors=STICKY), described()),
+            look=lambda steps: [
+                answer(steps[-1])["assignorName"],
+                sorted(answer(steps[-1])["members"][0]["assignment"]),
+            ],
+            looks_at="the assignor that the response names, and the fields of an assignment",
+            kip=["sticky", ["error", "metadataBytes", "metadataVersion", "partitions"]],
+            kafka=["uniform", ["topicPartitions"]],
+        ),
     ),
 )

@@ -18,6 +18,7 @@ from groups.history.replay.fold import replay
 from groups.history.state.group import Semantics, State
 from simulations.protocol.assignors.client_side import Offer
 from simulations.protocol.coordinator.consumer.outcome import Outcome, Record
+from simulations.protocol.coordinator.describing import DescribedGroup, DescribedMember
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
@@ -59,6 +60,8 @@ class Answer(TypedDict, total=False):
     assignment: AssignmentBody | None
     shouldComputeAssignment: bool
     topics: list[CommitAnswerTopic]
+    assignorName: str
+    members: list[DescribedMember]
 
 
 class TimerSeen(TypedDict):
@@ -229,6 +232,21 @@ def prepare(who: str) -> Operation:
         return exchange.shard.prepare(request, exchange.now_ms)
 
     return Operation(verb="prepares", act=act, who=who)
+
+
+@dataclass(frozen=True, slots=True)
+class _Described:
+    group: DescribedGroup
+
+    def body(self) -> Mapping[str, object]:
+        return self.group
+
+
+def described() -> Operation:
+    return Operation(
+        verb="the group is described",
+        act=lambda exchange: Outcome(answer=_Described(exchange.shard.describe())),
+    )
 
 
 def target() -> Operation:

@@ -236,3 +236,38 @@ MEMBER_EPOCHS: Final = ScenarioCase(
     kip=[1, 2],
     kafka=[2, 3],
 )
+
+PARTITION_EPOCHS: Final = ScenarioCase(
+    text=group_of("{at: 0s, join: A}"),
+    look=lambda entries: [
+        sorted(owned)
+        for e in entries
+        if e.kind is Kind.RECORD and e.payload["type"] == 8
+        for owned in e.payload["value"]["assignedPartitions"]
+    ],
+    looks_at="fields of what A has in its record",
+    kip=[["partitions", "topicId"]],
+    kafka=[["assignmentEpochs", "partitions", "topicId"]],
+)
+
+ONE_COORDINATOR: Final = ScenarioCase(
+    text="protocol: classic\n"
+    + group_of(
+        "{at: 0s, join: A}, {at: 20s, join: B}",
+        members="A: {subscribe: [foo]}, B: {subscribe: [foo], protocol: consumer}",
+        until="40s",
+    ),
+    look=lambda entries: types(entries, since_ms=20_000, until_ms=20_050)[:2],
+    looks_at="types of the first records when B joins A's classic group: its own (2) goes, in the same log",
+    kip=[2, 5],
+    kafka=[2, 5],
+)
+
+SHARED_BATCH: Final = ScenarioCase(
+    text="config: {append_linger_ms: 20}\n"
+    + group_of("{at: 0s, join: [A, B]}", members="A: {subscribe: [foo]}, B: {subscribe: [foo]}"),
+    look=lambda entries: len({e.cause for e in entries if e.kind is Kind.RECORD and e.batch == 0}),
+    looks_at="how many requests wrote the first batch, for which the broker waits 20 ms",
+    kip=2,
+    kafka=2,
+)

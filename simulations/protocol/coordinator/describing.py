@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NotRequired, TypedDict
 
-from groups.history.state.consumer import ConsumerGroup, ConsumerMember
-from groups.history.state.group import Protocol
+from groups.history.state.consumer import NO_NOTE, AssignorNote, ConsumerGroup, ConsumerMember
+from groups.history.state.group import Protocol, Semantics
 from simulations.protocol.assignors.broker_order import in_memory_target
 from simulations.protocol.assignors.java_orders import HashOrder, string_hash, uuid_hash
 from simulations.protocol.coordinator.consumer.java_maps import in_memory
 from simulations.protocol.coordinator.consumer.outcome import Context
+from simulations.protocol.coordinator.consumer.proposal.computing import choice
 from simulations.protocol.coordinator.consumer.subscriptions import described_assignor
 from simulations.protocol.coordinator.consumer.targets import timeline_order
 from simulations.protocol.messages.describe_groups import ListedGroup
@@ -36,6 +37,15 @@ class DescribedAssignment(TypedDict):
     topicPartitions: list[NamedPartitions]
 
 
+class ProposedAssignment(TypedDict):
+    """As KIP-848 has it: with what the client-side assignor reports; the metadata in base64."""
+
+    partitions: list[NamedPartitions]
+    error: int
+    metadataVersion: int
+    metadataBytes: str
+
+
 class DescribedMember(TypedDict):
     """A member as ConsumerGroupDescribe reports it."""
 
@@ -47,14 +57,14 @@ class DescribedMember(TypedDict):
     clientHost: str
     subscribedTopicNames: list[str]
     subscribedTopicRegex: str | None
-    assignment: DescribedAssignment
-    targetAssignment: DescribedAssignment
+    assignment: DescribedAssignment | ProposedAssignment
+    targetAssignment: DescribedAssignment | ProposedAssignment
     memberType: NotRequired[int]
-    """From version 1 on."""
+    """From version 1 on; KIP-848 has no such version."""
 
 
 class DescribedGroup(TypedDict):
-    """A group as ConsumerGroupDescribe (version 1) reports it."""
+    """A group as ConsumerGroupDescribe reports it: version 1, in ``kip`` 0."""
 
     errorCode: int
     errorMessage: str | None
@@ -91,7 +101,9 @@ def describe(context: Context) -> DescribedGroup:
         "groupState": group_state(group),
         "groupEpoch": group.group_epoch,
         "assignmentEpoch": group.assignment_epoch,
-        "assignorName": described_assignor(context.counts.assignors, context.settings.assignors),
+        "assignorName": choice(context).name
+        if context.state.semantics is Semantics.KIP
+        else described_assignor(context.counts.assignors, context.settings.assignors),
         "members": [
             _member(context, group.members[member_id])
             for member_id in timeline_order(group, context.memory.member_slots)
@@ -127,7 +139,7 @@ def _refused(group_id: str, code: ErrorCode, message: str | None) -> DescribedGr
 
 
 def _member(context: Context, member: ConsumerMember) -> DescribedMember:
-    """What it has and what it is still to give up together, as the release reports them."""
+    """What it has and what it is still to give up together, as the release reports them; in ``kip`` nothing is pending."""
     known: dict[str, list[int]] = {}
     order: HashOrder[str] = HashOrder(uuid_hash)
     for held in (member.assigned, member.pending_revocation):
@@ -135,8 +147,10 @@ def _member(context: Context, member: ConsumerMember) -> DescribedMember:
             # `computeIfAbsent` puts a topic in front of those of its bucket.
             order.compute(topic_id)
             known.setdefault(topic_id, []).extend(numbers)
-    assignment = {topic_id: known[topic_id] for topic_id in order}
-    return {
+    assignment = _named(context, {topic_id: known[topic_id] for topic_id in order})
+    target = _named(context, in_memory_target(context.group.target.get(member.member_id, {})))
+    proposed = context.state.semantics is Semantics.KIP
+    described: DescribedMember = {
         "memberId": member.member_id,
         "instanceId": member.instance_id,
         "rackId": member.rack_id,
@@ -145,19 +159,30 @@ def _member(context: Context, member: ConsumerMember) -> DescribedMember:
         "clientHost": member.client_host,
         "subscribedTopicNames": list(HashOrder.set_copy(string_hash, member.subscribed_topic_names)),
         "subscribedTopicRegex": member.subscribed_topic_regex,
-        "assignment": _named(context, assignment),
-        "targetAssignment": _named(context, in_memory_target(context.group.target.get(member.member_id, {}))),
-        "memberType": CLASSIC_MEMBER if member.uses_classic else CONSUMER_MEMBER,
+        "assignment": _proposed(assignment, member.note) if proposed else {"topicPartitions": assignment},
+        "targetAssignment": _proposed(target, context.group.target_notes.get(member.member_id, NO_NOTE))
+        if proposed
+        else {"topicPartitions": target},
+    }
+    if not proposed:
+        described["memberType"] = CLASSIC_MEMBER if member.uses_classic else CONSUMER_MEMBER
+    return described
+
+
+def _proposed(partitions: list[NamedPartitions], note: AssignorNote) -> ProposedAssignment:
+    return {
+        "partitions": partitions,
+        "error": note.error,
+        "metadataVersion": note.version,
+        "metadataBytes": note.data,
     }
 
 
-def _named(context: Context, partitions: Mapping[str, Iterable[int]]) -> DescribedAssignment:
+def _named(context: Context, partitions: Mapping[str, Iterable[int]]) -> list[NamedPartitions]:
     """Topics that the image does not know are left out."""
     by_id = context.image.by_id
-    return {
-        "topicPartitions": [
-            {"topicId": topic_id, "topicName": by_id[topic_id].name, "partitions": list(numbers)}
-            for topic_id, numbers in partitions.items()
-            if topic_id in by_id
-        ]
-    }
+    return [
+        {"topicId": topic_id, "topicName": by_id[topic_id].name, "partitions": list(numbers)}
+        for topic_id, numbers in partitions.items()
+        if topic_id in by_id
+    ]
