@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from groups.texts.client_metrics import METRIC, ClientMetrics
 from groups.texts.found import PASSED_OVER, Found, LineProblem, LogEvent, Remark, TextFormat
 from groups.texts.line_time import MOST_MS, line_time
 
@@ -177,13 +178,15 @@ _LISTS: Final = ("GRPASSIGNMENT", "ASSIGNMENT")
 class LogReader:
     """Lines in any order of any number of programs."""
 
+    written_ms: int = 0
     undated: int = 0
     first_undated: int = 0
     zoneless: int = 0
     clusters: dict[str, int] = field(default_factory=dict)
     """Cluster ids that Java clients log, each with its first line."""
     groups: dict[str, str] = field(default_factory=dict)
-    """Clients of librdkafka → the group that they named last."""
+    """Clients → the group that they named last."""
+    metrics: ClientMetrics = field(init=False)
     rebalances: dict[tuple[str, int], int] = field(default_factory=dict)
     """Names of librdkafka's handles, each with the second when it was started → how many rebalances its last statistics
     count. Where an application names no client, each of its processes has `rdkafka#consumer-1`."""
@@ -192,7 +195,12 @@ class LogReader:
     """An event whose partitions follow in lines of their own."""
     held_partitions: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.metrics = ClientMetrics(self.written_ms, self.groups)
+
     def take(self, number: int, line: str) -> Iterable[Found] | None:
+        if (measured := self.metrics.take(number, line)) is not None:
+            return measured
         if self.held is not None and (assigned := _ASSIGNED.search(line)) is not None:
             self.held_partitions.append(assigned[1].rstrip("]"))
             return self._let_go()
@@ -230,6 +238,7 @@ class LogReader:
 
     def end(self) -> Iterator[Found]:
         yield from self._let_go()
+        yield from self.metrics.end()
         if self.undated:
             yield Remark(
                 f"{self.undated:,} lines of logs have no date and time in front (the first is line {self.first_undated}): they have no place on an axis"
@@ -302,6 +311,8 @@ class LogReader:
     def _message(self, line: str) -> tuple[str, str, str, dict[str, str]] | None:
         """Whose line it is, of which group, what it contains, and the words that prove it."""
         if (java := _JAVA.search(line)) is not None:
+            if java[1] in self.groups or len(self.groups) < CLIENTS_MOST:
+                self.groups[java[1]] = java[2]
             found = _first(_OF_JAVA, _without_class(java[3]))
             return None if found is None else (java[1] or "consumer", java[2], *found)
         if (rdkafka := _RDKAFKA.search(line)) is not None:
@@ -341,9 +352,10 @@ LOG_LINES: Final = TextFormat(
     recognised=re.compile(
         r"\[GroupCoordinator \S|\[GroupId .{1,999}?\] |(?:Preparing to rebalance|Stabilized) group |\[Consumer clientId=.{0,999}?groupId="
         r'|\|[A-Z]+\|[^|]+\| \[thrd:|has left group .{0,999}?through explicit|Member \S+ in group .{1,999}? has failed|Group "[^"]+": |'
-        + _STATISTICS.pattern
+        + f"{_STATISTICS.pattern}|{METRIC.pattern}",
+        re.MULTILINE,
     ),
-    reader=lambda _written_ms: LogReader(),
+    reader=LogReader,
     carries="who joined, was removed and left, with the reasons that were logged, generations and epochs; what clients were assigned, as far as their lines are here",
     lacks="commits, members that no line names, and all that no line says",
 )
