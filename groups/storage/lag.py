@@ -62,6 +62,8 @@ class RebalanceCost(TypedDict):
     moved: int
     unassigned_partition_ms: int
     unread_partition_ms: int
+    unread_partition_ms_most: int | None
+    unread_why: str | None
     records_waited: int | None
     waited_why: str | None
     caught_up_ms: int | None
@@ -257,6 +259,8 @@ def plain_cost(rebalance: Rebalance, cost: Cost, estimate: Estimate | None) -> R
         "moved": cost.moved,
         "unassigned_partition_ms": cost.unassigned_ms,
         "unread_partition_ms": cost.unread_ms,
+        "unread_partition_ms_most": cost.unread_most.most,
+        "unread_why": cost.unread_most.why,
         "records_waited": cost.waited,
         "waited_why": cost.waited_why,
         "caught_up_ms": cost.caught_up_ms,

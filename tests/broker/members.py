@@ -54,6 +54,7 @@ class Member:
     """The file that gets what it prints as errors: librdkafka's log."""
     lines: list[str] = field(default_factory=list)
     _process: subprocess.Popen[str] | None = None
+    _listener: threading.Thread | None = None
     _heard: threading.Condition = field(default_factory=threading.Condition)
 
     def start(self) -> Member:
@@ -79,7 +80,8 @@ class Member:
                 stderr=errors,
                 text=True,
             )
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
         return self
 
     def join(self) -> None:
@@ -162,6 +164,9 @@ class Member:
     def _end(self) -> None:
         assert self._process is not None
         self._process.wait(CLIENT_LIMIT_S)
+        # What it printed before its end is in ``lines``.
+        if self._listener is not None:
+            self._listener.join(CLIENT_LIMIT_S)
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 stream.close()

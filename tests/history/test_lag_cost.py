@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pytest
@@ -145,6 +145,39 @@ def test_each_second_without_a_reader_counts_for_one_rebalance_with_the_records_
         assert cost.unread_ms == len(free + silent) * TICK_MS
         assert cost.since_ms == (min([begin, *silent])) * TICK_MS
         assert cost.waited == sum(world.written[tick] for tick in free + silent)
+
+
+@given(worlds())
+def test_nobody_read_for_no_longer_than_the_commits_and_end_offsets_around_a_move_leave_room_for(
+    world: World,
+) -> None:
+    """Of a log in which no silence was found."""
+    course = {PLACE: replace(world.course(), silent=())}
+    for rebalance in world.rebalances():
+        begin, end = rebalance.at_ms // TICK_MS, rebalance.until_ms // TICK_MS
+        taken = next((tick for tick in range(begin, end) if world.owners[tick] is not None), end)
+        read = max(
+            (tick + 1 for tick in range(begin) if world.owners[tick] and not world.dead[tick]), default=0
+        )
+        waiting = next((tick for tick in range(read, taken) if world.written[tick]), taken)
+        unread = cost_of(rebalance, course, world.looks).unread_most
+        assert unread.most is not None
+        assert (taken - waiting) * TICK_MS <= unread.most
+
+
+def test_a_commit_that_goes_on_proves_that_a_slow_new_owner_reads() -> None:
+    commits = [Commit(tick * TICK_MS, 10 * tick) for tick in (*range(20), *range(27, TICKS))]
+    slow = Course(OWNERS, (), PartitionEnds(LOOKS, ENDS, commits))
+    # All was committed at second 19: the next record is not older. The next commit is that of second 27.
+    assert cost_of(MOVE, {PLACE: slow}, LOOKS).unread_most == Amount(6_000, 8_000)
+    behind = [one._replace(offset=max(0, one.offset - 100)) for one in commits if one.offset is not None]
+    late = Course(OWNERS, (), PartitionEnds(LOOKS, ENDS, behind))
+    # 10 s behind, the last read was after the commit of second 17.
+    assert cost_of(MOVE, {PLACE: late}, LOOKS).unread_most == Amount(6_000, 10_000)
+    never = Course(OWNERS, (), PartitionEnds(LOOKS, ENDS, []))
+    assert cost_of(MOVE, {PLACE: never}, LOOKS).unread_most == Amount(6_000, None, NotKnown.NO_COMMIT)
+    idle = PartitionEnds(LOOKS, [min(end, 190) for end in ENDS], commits[:20])
+    assert cost_of(MOVE, {PLACE: Course(OWNERS, (), idle)}, LOOKS).unread_most == Amount(6_000, 6_000)
 
 
 @given(worlds())

@@ -20,6 +20,8 @@ const COST = {
   moved: 2,
   unassigned_partition_ms: 4_000,
   unread_partition_ms: 89_900,
+  unread_partition_ms_most: 89_900,
+  unread_why: null,
   records_waited: 10_788,
   waited_why: null,
   caught_up_ms: 192_000,
@@ -34,6 +36,7 @@ const texts = (/** @type {object} */ change) => costCells({ ...COST, ...change }
 test('a rebalance costs partition-seconds, records, a time to catch up and a range of records', () => {
   assert.deepEqual(texts({}), ['2', '4.0', '89.9', '10,788', '2\u202fmin 10\u202fs', '0–576']);
   assert.equal(texts({ read_twice_least: 30, read_twice_most: 30 })[5], '30');
+  assert.equal(texts({ unread_partition_ms_most: 1_201_000 })[2], '89.9–1,201.0');
 });
 
 test('what is not known has its reason, and a bound on one side is said as such', () => {
@@ -42,6 +45,8 @@ test('what is not known has its reason, and a bound on one side is said as such'
   assert.equal(texts({ read_twice_most: null, read_twice_least: 30 })[5], 'at least 30');
   assert.equal(texts({ read_twice_most: null })[5], null);
   assert.equal(texts({ caught_up_ms: null })[4], null);
+  const unbounded = costCells({ ...COST, unread_partition_ms_most: null, unread_why: 'no-commit' });
+  assert.deepEqual(unbounded[2], { text: '89.9', why: 'no-commit' });
 });
 
 test('an estimate is marked as one, and never stands in for what is known', () => {

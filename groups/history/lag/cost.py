@@ -3,6 +3,7 @@
 A rebalance begins with its epoch and lasts until the next one. Its costs:
 
 * partition-seconds unassigned (from the owners), and not read: nobody fetched, where the log reports who does; else inferred, as unassigned or while the owner was silent;
+* not read at most: to the first commit with which the new owner goes on, from when the first record that was not committed was not yet written;
 * records that waited: those that were written to a partition while nobody read it;
 * when the group had caught up: each partition that it touched lagged no more than in the minute before;
 * records read twice: a new owner begins at the committed offset, and its predecessor may have read further.
@@ -80,7 +81,7 @@ class Course:
 
 
 class Amount(NamedTuple):
-    """A number of records between ``least`` and ``most``; ``most`` is null where there is no bound, and ``why`` the reason."""
+    """A number of records, or milliseconds, between ``least`` and ``most``; ``most`` is null where there is no bound, and ``why`` the reason."""
 
     least: int
     most: int | None
@@ -101,6 +102,7 @@ class PlaceCost:
     moved: bool
     unassigned_ms: int
     unread_ms: int
+    unread_most: Amount
     waited: int | None
     waited_why: NotKnown | None
     usual: Usual | None
@@ -121,6 +123,7 @@ class Cost:
     moved: int
     unassigned_ms: int
     unread_ms: int
+    unread_most: Amount
     waited: int | None
     waited_why: NotKnown | None
     caught_up_ms: int | None
@@ -174,6 +177,7 @@ def cost_of(
             moved=_has_moved(course, rebalance, changes[place]),
             unassigned_ms=_length(_unassigned(course, rebalance)),
             unread_ms=_length(unread[place]),
+            unread_most=_unread_most(course, rebalance, changes[place], _length(unread[place])),
             waited=waited,
             waited_why=waited_why,
             usual=usual,
@@ -191,27 +195,30 @@ def _total(
     some = places.values()
     waited_why = next((one.waited_why for one in some if one.waited is None), None)
     late_why = next((one.caught_up_why for one in some if one.caught_up_ms is None), None)
-    twice_why = next((one.twice.why for one in some if one.twice.most is None), None)
     return Cost(
         since_ms=since_ms,
         settled_ms=settled_ms,
         moved=sum(one.moved for one in some),
         unassigned_ms=sum(one.unassigned_ms for one in some),
         unread_ms=sum(one.unread_ms for one in some),
+        unread_most=sum_of([one.unread_most for one in some]),
         waited=sum(one.waited or 0 for one in some) if waited_why is None else None,
         waited_why=waited_why,
         caught_up_ms=max((one.caught_up_ms or 0 for one in some), default=settled_ms)
         if late_why is None
         else None,
         caught_up_why=late_why,
-        twice=Amount(
-            sum(one.twice.least for one in some),
-            sum(one.twice.most or 0 for one in some) if twice_why is None else None,
-            twice_why,
-        ),
+        twice=sum_of([one.twice for one in some]),
         places=places,
         behind=behind,
     )
+
+
+def sum_of(some: Sequence[Amount]) -> Amount:
+    """What is between the sums of their bounds; without an upper one where one of them has none."""
+    why = next((one.why for one in some if one.most is None), None)
+    most = sum(one.most or 0 for one in some) if why is None else None
+    return Amount(sum(one.least for one in some), most, why)
 
 
 def _changes(course: Course, rebalance: Rebalance) -> list[Tenure]:
@@ -298,6 +305,32 @@ def _merged(some: Iterable[Stretch]) -> list[Stretch]:
 
 def _length(some: Iterable[Stretch]) -> int:
     return sum(one.to_ms - one.from_ms for one in some)
+
+
+def _unread_most(course: Course, rebalance: Rebalance, changes: Sequence[Tenure], unread_ms: int) -> Amount:
+    """How long nobody can have read it at most: no log has when an owner stops and begins to fetch, its commits enclose it.
+
+    The first record that was not committed was written after the last look whose end offset is not above the commit. What a commit
+    adds was read after the second commit before it, since a client has one in flight. The next owner had read when a commit goes on.
+    """
+    if course.not_read is not None or not (changes or rebalance.stops_all):
+        return Amount(unread_ms, unread_ms)
+    if course.ends is None:
+        return Amount(unread_ms, None, NotKnown.NO_ROUND)
+    commits = course.ends.committed
+    taken_ms = rebalance.at_ms if not changes else changes[-1].from_ms
+    after = bisect_right(commits, taken_ms, key=lambda one: one.at_ms)
+    start = commits[after - 1].offset if after else None
+    if start is None or start < 0:
+        return Amount(unread_ms, None, NotKnown.NO_COMMIT)
+    to_ms = next((one.at_ms for one in commits[after:] if (one.offset or 0) > start), rebalance.until_ms)
+    from_ms = course.ends.reached_ms(start, by_ms=to_ms)
+    if from_ms is None:
+        return Amount(unread_ms, None, NotKnown.OLDER)
+    below = next((at for at in range(after - 1, -1, -1) if commits[at].offset != start), 0)
+    if below:
+        from_ms = max(from_ms, commits[below - 1].at_ms)
+    return Amount(unread_ms, max(unread_ms, min(to_ms, rebalance.until_ms) - from_ms))
 
 
 def _waited(course: Course, unread: Sequence[Stretch]) -> tuple[int | None, NotKnown | None]:

@@ -140,6 +140,13 @@ class PartitionEnds:
         begin, end = self._known[number], self._known[number + 1]
         return begin + (end - begin) * (at_ms - from_ms) / (to_ms - from_ms)
 
+    def reached_ms(self, offset: int, *, by_ms: int) -> int | None:
+        """The last look by then whose end offset is not above this one; null where none is in the life of the log at that time."""
+        number = bisect_right(self._known_ms, by_ms)
+        begin = self._begin(number - 1) if number else 0
+        at = bisect_right(self._known, offset, begin, number)
+        return self._known_ms[at - 1] if at > begin else None
+
     def lag(self, at_ms: int) -> Lag:
         """The lag at a time."""
         place = bisect_right(self._commit_ms, at_ms) - 1

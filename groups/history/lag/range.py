@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from groups.history.lag.cost import Amount, Course, Place, Rebalance, Stretch, cost_of
+from groups.history.lag.cost import Amount, Course, Place, Rebalance, Stretch, cost_of, sum_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +43,13 @@ def cost_of_range(
     for piece in _pieces(rebalances, between):
         cost = cost_of(piece, inside, looks, cost)
         costs.append(cost)
-    unbounded = next((one.twice.why for one in costs if one.twice.most is None), None)
     return RangeCost(
         rebalances=sum(between.from_ms <= one.at_ms <= between.to_ms for one in rebalances),
         moved=sum(one.moved for one in costs),
         interrupted=sorted(_interrupted(rebalances, courses, between)),
         unassigned_ms=sum(one.unassigned_ms for one in costs),
         unread_ms=sum(one.unread_ms for one in costs),
-        twice=Amount(
-            sum(one.twice.least for one in costs),
-            sum(one.twice.most or 0 for one in costs) if unbounded is None else None,
-            unbounded,
-        ),
+        twice=sum_of([one.twice for one in costs]),
     )
 
 

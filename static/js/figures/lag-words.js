@@ -12,6 +12,8 @@
  * @property {number} moved
  * @property {number} unassigned_partition_ms
  * @property {number} unread_partition_ms
+ * @property {number | null} unread_partition_ms_most
+ * @property {string | null} unread_why
  * @property {number | null} records_waited
  * @property {string | null} waited_why
  * @property {number | null} caught_up_ms
@@ -84,11 +86,12 @@ export function twiceText({ read_twice_least: least, read_twice_most: most }) {
  */
 export function costCells(one) {
   const { estimate } = one;
+  const unread = one.unread_partition_ms;
   const caughtUpAfter = (/** @type {number} */ ms) => duration(Math.max(0, ms - one.settled_ms));
   return [
     cell(grouped(one.moved)),
     cell(partitionSeconds(one.unassigned_partition_ms)),
-    cell(partitionSeconds(one.unread_partition_ms)),
+    cell(range(unread, one.unread_partition_ms_most ?? unread, partitionSeconds), one.unread_why),
     estimate && one.records_waited === null
       ? cell(`≈ ${grouped(estimate.records_waited)}`, 'estimate')
       : cell(one.records_waited === null ? null : grouped(one.records_waited), one.waited_why),
@@ -102,8 +105,8 @@ export function costCells(one) {
 /** @param {string | null} text @param {string | null} [why] */
 const cell = (text, why = null) => ({ text, why });
 
-/** @param {number} least @param {number} most */
-const range = (least, most) => (least === most ? grouped(least) : `${grouped(least)}–${grouped(most)}`);
+/** @param {number} least @param {number} most @param {(value: number) => string} [text] */
+const range = (least, most, text = grouped) => (least === most ? text(least) : `${text(least)}–${text(most)}`);
 
 /** The reasons that occur in the total and in costs, each once. @param {Lag} lag @returns {string[]} */
 export function reasonsOf({ total, rebalances }) {
