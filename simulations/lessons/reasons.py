@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from string import Formatter
+
 from groups.history.frames.shapes import Frame
 from simulations.lessons import frames
 from simulations.lessons.playing import Run
@@ -21,10 +23,14 @@ def reason_text(pieces: Pieces) -> list[TextPart]:
     ]
 
 
-def sentence(words: str, *values: Value) -> Pieces:
-    """``sentence("{} owns {}.", member, owned)``: each brace is one of the values."""
-    first, *rest = words.split("{}")
-    return [first, *(piece for pair in zip(values, rest, strict=True) for piece in pair)]
+def sentence(words: str, *values: Value, **named: Value) -> Pieces:
+    """``sentence("{} owns {it}.", member, it=owned)``: each brace is one of the values."""
+    unnamed, pieces = iter(values), Pieces()
+    for text, name, _, _ in Formatter().parse(words):
+        pieces += [text] if text else []
+        if name is not None:
+            pieces.append(named[name] if name else next(unnamed))
+    return pieces
 
 
 def who(run: Run, member: str | None) -> Members:

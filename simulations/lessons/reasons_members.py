@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulations.lessons import frames
-from simulations.lessons.reasons import Pieces, Reasons
+from simulations.lessons.reasons import Pieces, Reasons, sentence
 from simulations.lessons.values import Members, Number, partitions
 
 
@@ -25,118 +25,77 @@ class MemberReasons(Reasons):
 
     def _waited_for(self, member: str, waiter: str, *, right: bool) -> Pieces:
         owned, target = self.held.get(member, []), self.aims.get(waiter, [])
-        blocking = [name for name in owned if name in target]
         if right:
-            return [
+            words = "{} owns {}, which the target gives to {}."
+            return sentence(
+                words,
                 self._m(member),
-                " owns ",
-                partitions(blocking),
-                ", which the target gives to ",
+                partitions([name for name in owned if name in target]),
                 self._m(waiter),
-                ".",
-            ]
+            )
         if member == waiter:
-            return [
-                "Nobody waits for itself: it would have to be another member that owns what ",
+            return sentence(
+                "Nobody waits for itself: it would have to be another member that owns what {}’s target names.",
                 self._m(waiter),
-                "’s target names.",
-            ]
+            )
         if not owned:
-            return [self._m(member), " owns nothing, so it holds up nobody."]
-        return [
-            self._m(member),
-            " owns ",
-            partitions(owned),
-            ", and none of that is in the target of ",
-            self._m(waiter),
-            ".",
-        ]
+            return sentence("{} owns nothing, so it holds up nobody.", self._m(member))
+        words = "{} owns {}, and none of that is in the target of {}."
+        return sentence(words, self._m(member), partitions(owned), self._m(waiter))
 
     def _blocked(self, member: str, owner: str, *, right: bool) -> Pieces:
         wanted = [name for name in self.aims.get(member, []) if name in self.held.get(owner, [])]
+        words = "Nothing that {owner} owns is in the target of {member}."
         if right:
-            return [
-                "The target gives ",
-                partitions(wanted),
-                " to ",
-                self._m(member),
-                ", and ",
-                self._m(owner),
-                " owns that.",
-            ]
-        return ["Nothing that ", self._m(owner), " owns is in the target of ", self._m(member), "."]
+            words = "The target gives {wanted} to {member}, and {owner} owns that."
+        return sentence(words, wanted=partitions(wanted), member=self._m(member), owner=self._m(owner))
 
     def _in_the_group(self, member: str, *, right: bool) -> Pieces | None:
-        about = self.frame["members"].get(member)
+        one, about = self._m(member), self.frame["members"].get(member)
         if about is None:
-            return [self._m(member), " is no member at this moment."]
-        group = frames.group_epoch(self.frame)
+            return sentence("{} is no member at this moment.", one)
         match self.asked:
             case "behind":
-                epoch = Number(int(about.get("epoch") or 0))
+                epoch, group = Number(int(about.get("epoch") or 0)), Number(frames.group_epoch(self.frame))
                 if right:
-                    return [
-                        self._m(member),
-                        " is at epoch ",
-                        epoch,
-                        ", and the group at ",
-                        Number(group),
-                        ".",
-                    ]
-                return [self._m(member), " is at epoch ", epoch, " already, which is the group epoch."]
+                    return sentence("{} is at epoch {}, and the group at {}.", one, epoch, group)
+                return sentence("{} is at epoch {} already, which is the group epoch.", one, epoch)
             case "idle":
-                owned = self.held.get(member, [])
-                return [self._m(member), " owns ", partitions(owned), "."]
+                return sentence("{} owns {}.", one, partitions(self.held.get(member, [])))
             case "members":
-                return [self._m(member), " is a member: it has joined, and it was not removed."]
+                return sentence("{} is a member: it has joined, and it was not removed.", one)
         return None
 
     def _of_a_partition(self, member: str | None, *, right: bool) -> Pieces | None:
-        name = self.head
+        name, one = self.head, self._m(member)
         owner, aim = frames.owner_of(self.frame, name), frames.target_owner_of(self.frame, name)
         if self.asked == "owner":
-            if right:
-                if member is None:
-                    return [
-                        "It was released, and nobody owns it until the heartbeat response of its target owner",
-                        *([", ", self._m(aim), ","] if aim else [" "]),
-                        " assigns it.",
-                    ]
-                return [
-                    self._m(member),
-                    " owns it",
-                    *([": it has not confirmed the revocation yet."] if aim not in (None, member) else ["."]),
-                ]
-            if member is None:
-                return ["Somebody owns it: ", self._m(owner), "."]
-            if member == aim:
-                return [
-                    self._m(member),
-                    " is its target owner, and gets it only once ",
-                    self._m(owner) if owner else "its own heartbeat",
-                    " has released it." if owner else " has asked.",
-                ]
-            return [
-                "Neither does ",
-                self._m(member),
-                " own it, nor does the target name ",
-                self._m(member),
-                ".",
-            ]
+            words = self._owner(member, owner, aim, right=right)
+            return sentence(words, one=one, owner=self._m(owner), aim=self._m(aim))
         if self.asked == "target_owner":
-            return ["The target names ", self._m(aim), "."]
+            return sentence("The target names {}.", self._m(aim))
+        if right:
+            words = "{}’s client has it among its partitions, whatever the coordinator has decided since."
+            return sentence(words, one)
         reading = [
-            who_
-            for who_, client in (self.frame.get("clients") or {}).items()
+            self.run.names.get(reader, reader)
+            for reader, client in (self.frame.get("clients") or {}).items()
             if name in frames.flat(client.get("owned"))
         ]
+        return sentence("The clients that have it are those of {}.", Members(tuple(sorted(reading))))
+
+    def _owner(self, member: str | None, owner: str | None, aim: str | None, *, right: bool) -> str:
+        """Words about a member, ``one``, and a partition with its owner and the one that it is to have, ``aim``."""
         if right:
-            return [
-                self._m(member),
-                "’s client has it among its partitions, whatever the coordinator has decided since.",
-            ]
-        return [
-            "The clients that have it are those of ",
-            Members(tuple(sorted(self.run.names.get(one, one) for one in reading))),
-            ".",
-        ]
+            if member is None:
+                words = "It was released, and nobody owns it until the heartbeat response of its target owner"
+                return f"{words}{', {aim},' if aim else ''} assigns it."
+            if aim not in (None, member):
+                return "{one} owns it: it has not confirmed the revocation yet."
+            return "{one} owns it."
+        if member is None:
+            return "Somebody owns it: {owner}."
+        if member == aim:
+            until = "{owner} has released it" if owner else "its own heartbeat has asked"
+            return f"{{one}} is its target owner, and gets it only once {until}."
+        return "Neither does {one} own it, nor does the target name {one}."

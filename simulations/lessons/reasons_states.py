@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from simulations.lessons import frames
-from simulations.lessons.reasons import Pieces, Reasons, who
+from simulations.lessons.reasons import Pieces, Reasons, sentence, who
 from simulations.lessons.values import Members, Number, partitions
+
+MEMBER_STATES: Final = {
+    "STABLE": "{} would have to own its whole target, as far as it was told, and have nothing to revoke.",
+    "UNREVOKED_PARTITIONS": "{} would have to have been asked to revoke something and not have confirmed it.",
+    "UNRELEASED_PARTITIONS": "{} would have to be waiting for a partition that another member owns.",
+}
+"""What a member in each state would have to be."""
+
+GROUP_STATES: Final = {
+    "Empty": "The group would have to have no members; it has {members}.",
+    "Assigning": "The group epoch would have to be above the assignment epoch; they are {epoch} and {target}.",
+    "Stable": "Every member would have to own its target at epoch {epoch}.",
+    "Reconciling": "Some member would have to be on its way; each owns its target at epoch {epoch}.",
+}
+"""What a group in each state would have to be."""
+
+GROUP_STATES_AHEAD: Final = {
+    "Stable": "A target of epoch {epoch} would have to be there first; the last one is of {target}.",
+    "Reconciling": "There would have to be a target of epoch {epoch} to move to; the last one is of {target}.",
+}
+"""The same while there is no target of the group epoch yet."""
 
 
 class StateReasons(Reasons):
@@ -15,81 +38,53 @@ class StateReasons(Reasons):
         group, target = frames.group_epoch(self.frame), int(self.frame.get("assignment_epoch") or 0)
         if self.head == "group" and self.asked == "epoch":
             if given > answer:
-                return [
-                    "For ",
+                return sentence(
+                    "For {} the group would have to change once more: a member, a subscription or a topic. Heartbeats and confirmations leave its epoch as it is.",
                     Number(given),
-                    " the group would have to change once more: a member, a subscription or a topic. Heartbeats and confirmations leave its epoch as it is.",
-                ]
-            return [
-                "The group has changed since epoch ",
+                )
+            return sentence(
+                "The group has changed since epoch {}, and each change raises its epoch by one.",
                 Number(given),
-                ", and each change raises its epoch by one.",
-            ]
+            )
         if self.head == "group" and self.asked == "assignment_epoch":
-            if given > answer or not given:
-                return [
-                    "No target of epoch ",
-                    Number(given),
-                    " is computed at this moment: the last one is that of "
-                    if given
-                    else " is ever computed: the last one is that of ",
-                    Number(answer),
-                    ".",
-                ]
-            return [
-                "The target of epoch ",
-                Number(given),
-                " has been replaced by that of ",
-                Number(answer),
-                ".",
-            ]
+            words = "The target of epoch {} has been replaced by that of {}."
+            if not given:
+                words = "No target of epoch {} is ever computed: the last one is that of {}."
+            elif given > answer:
+                words = "No target of epoch {} is computed at this moment: the last one is that of {}."
+            return sentence(words, Number(given), Number(answer))
         if self.head == "group" and self.asked == "size":
-            return [
-                "The members are ",
-                self.everybody,
-                ".",
-            ]
+            return sentence("The members are {}.", self.everybody)
         if self.member is None or self.asked not in ("epoch", "count"):
             return None
         mine = who(self.run, self.member)
         if self.asked == "count":
-            return [mine, " owns ", partitions(self.held.get(self.member, [])), "."]
+            return sentence("{} owns {}.", mine, partitions(self.held.get(self.member, [])))
         return self._member_epoch(given, answer, group, target, mine)
 
     def _member_epoch(self, given: int, answer: int, group: int, target: int, mine: Members) -> Pieces:
         if answer < 0:
             return ["It has left: a member that says so has a negative epoch, and none of the group’s."]
         if given > group:
-            return ["No member is ahead of its group, whose epoch is ", Number(group), "."]
+            return sentence("No member is ahead of its group, whose epoch is {}.", Number(group))
         if given == 0:
-            return ["Epoch 0 is what a consumer sends to join; ", mine, " has come further."]
+            return sentence("Epoch 0 is what a consumer sends to join; {} has come further.", mine)
         if given < answer:
-            return [
-                mine,
-                " has come from epoch ",
-                Number(given),
-                " or an earlier one: it has nothing left to revoke, so it moves to ",
-                Number(answer),
-                ".",
-            ]
+            return sentence(
+                "{} has come from epoch {} or an earlier one: it has nothing left to revoke, so it moves to {}.",
+                *(mine, Number(given), Number(answer)),
+            )
         revoking = frames.revoking_of(self.frame, self.member or "")
         if revoking:
-            return [
-                mine,
-                " moves to epoch ",
-                Number(given),
-                " only when it has confirmed that it revoked ",
-                partitions(revoking),
-                ".",
-            ]
+            return sentence(
+                "{} moves to epoch {} only when it has confirmed that it revoked {}.",
+                *(mine, Number(given), partitions(revoking)),
+            )
         if given > target:
-            return ["There is no target of epoch ", Number(given), " yet, so no member can reach it."]
-        return [
-            mine,
-            " moves to epoch ",
-            Number(given),
-            " with a heartbeat of its own, which is still to come.",
-        ]
+            return sentence("There is no target of epoch {} yet, so no member can reach it.", Number(given))
+        return sentence(
+            "{} moves to epoch {} with a heartbeat of its own, which is still to come.", mine, Number(given)
+        )
 
     def state(self, given: str) -> Pieces | None:
         """Why the group, or a member, is not in this state."""
@@ -97,60 +92,14 @@ class StateReasons(Reasons):
             return None
         if self.head == "group":
             return self._group_state(given)
-        if self.member is None:
+        if self.member is None or given not in MEMBER_STATES:
             return None
-        mine = who(self.run, self.member)
-        match given:
-            case "STABLE":
-                return [
-                    mine,
-                    " would have to own its whole target, as far as it was told, and have nothing to revoke.",
-                ]
-            case "UNREVOKED_PARTITIONS":
-                return [mine, " would have to have been asked to revoke something and not have confirmed it."]
-            case "UNRELEASED_PARTITIONS":
-                return [mine, " would have to be waiting for a partition that another member owns."]
-        return None
+        return sentence(MEMBER_STATES[given], who(self.run, self.member))
 
     def _group_state(self, given: str) -> Pieces | None:
         epoch, target = frames.group_epoch(self.frame), int(self.frame.get("assignment_epoch") or 0)
-        match given:
-            case "Empty":
-                return [
-                    "The group would have to have no members; it has ",
-                    self.everybody,
-                    ".",
-                ]
-            case "Assigning":
-                return [
-                    "The group epoch would have to be above the assignment epoch; they are ",
-                    Number(epoch),
-                    " and ",
-                    Number(target),
-                    ".",
-                ]
-            case "Stable":
-                if epoch > target:
-                    return [
-                        "A target of epoch ",
-                        Number(epoch),
-                        " would have to be there first; the last one is of ",
-                        Number(target),
-                        ".",
-                    ]
-                return ["Every member would have to own its target at epoch ", Number(epoch), "."]
-            case "Reconciling":
-                if epoch > target:
-                    return [
-                        "There would have to be a target of epoch ",
-                        Number(epoch),
-                        " to move to; the last one is of ",
-                        Number(target),
-                        ".",
-                    ]
-                return [
-                    "Some member would have to be on its way; each owns its target at epoch ",
-                    Number(epoch),
-                    ".",
-                ]
-        return None
+        words = GROUP_STATES_AHEAD.get(given) if epoch > target else None
+        words = words or GROUP_STATES.get(given)
+        if words is None:
+            return None
+        return sentence(words, members=self.everybody, epoch=Number(epoch), target=Number(target))
