@@ -5,6 +5,7 @@ The page of all groups, that of an import, that of a cluster, and `GET /api/grou
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypedDict
 
@@ -216,11 +217,9 @@ def _strip(
     def cell_of(at_ms: int) -> int:
         return max(0, min(CELLS - 1, (at_ms - from_ms) * CELLS // span_ms))
 
-    counts: dict[int, float] = {}
-    for at_ms in starts[1:]:
-        counts[cell_of(at_ms)] = counts.get(cell_of(at_ms), 0) + each
-    red = {cell_of(at_ms) for at_ms in unread}
+    counts = Counter(map(cell_of, starts[1:]))
+    red = set(map(cell_of, unread))
     return [
-        StripCell(cell=cell, rebalances=round(counts.get(cell, 0)), unread=cell in red)
+        StripCell(cell=cell, rebalances=round(counts[cell] * each), unread=cell in red)
         for cell in sorted(counts.keys() | red)
     ]

@@ -53,9 +53,17 @@ export function onZone(listener) {
   listeners.add(listener);
 }
 
+/** By zone and options: to make one takes a hundred times as long as to use it. @type {Map<string, Intl.DateTimeFormat>} */
+const formats = new Map();
+
 /** @param {number} ms @param {Intl.DateTimeFormatOptions} options */
-const parts = (ms, options) =>
-  new Intl.DateTimeFormat('en-GB', { timeZone: zone(), hourCycle: 'h23', ...options }).formatToParts(ms);
+function parts(ms, options) {
+  const wanted = { timeZone: zone(), hourCycle: /** @type {const} */ ('h23'), ...options };
+  const key = JSON.stringify(wanted);
+  const format = formats.get(key) ?? new Intl.DateTimeFormat('en-GB', wanted);
+  formats.set(key, format);
+  return format.formatToParts(ms);
+}
 
 /** @param {Intl.DateTimeFormatPart[]} found @param {string} type */
 const partOf = (found, type) => found.find((one) => one.type === type)?.value ?? '';
