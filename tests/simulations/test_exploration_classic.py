@@ -89,6 +89,15 @@ def test_every_world_is_seen_and_no_invariant_is_broken(
     assert report.rests
 
 
+def test_a_consumer_comes_to_a_classic_group_of_kip_and_goes_whatever_is_lost_and_fails_over() -> None:
+    mixed, budgets = small_scenarios.load("mixed-one"), Budgets(losses=1, fail_overs=1)
+    report, _ = explore(mixed, Semantics.KIP, budgets, unhurried=True)
+    assert report.complete
+    assert report.violations == ()
+    assert (report.states, report.transitions, report.depth) == (2153, 5372, 33)
+    assert report.rests
+
+
 @pytest.fixture(scope="module")
 def unsafe() -> tuple[Report, ClassicWorlds]:
     """The upgrade of Streams in one bounce, walked."""

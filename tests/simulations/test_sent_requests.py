@@ -353,12 +353,14 @@ def test_in_kip_a_topic_goes_by_its_name_or_its_id_and_by_both_is_an_invalid_req
         f"OffsetFetch, fields: {{groups: [{{topics: [{{name: foo, {asks}}}, {{topicId: bar, {asks}}}]}}]}}",
         f"OffsetFetch, fields: {{groups: [{{topics: [{{name: foo, topicId: foo, {asks}}}]}}]}}",
         f"OffsetFetch, fields: {{generationIdOrMemberEpoch: 9, groups: [{{topics: [{{name: foo, {asks}}}]}}]}}",
+        f"OffsetFetch, fields: {{memberId: '', generationIdOrMemberEpoch: -1, groups: [{{topics: [{{name: foo, {asks}}}]}}]}}",
+        f"OffsetFetch, version: 8, fields: {{groups: [{{topics: [{{name: foo, {asks}}}]}}]}}",
     ]
     text = GROUP.format(semantics="kip", more="") + "  - {at: 0s, join: A}\n"
     entries = played(
         text + "".join(f"  - {{at: {60 + n}s, send: A, request: {line}}}\n" for n, line in enumerate(lines))
     )
-    taken, both, found, refused, stale = answers(entries)
+    taken, both, found, refused, stale, of_nobody, older = answers(entries)
     bar = load(text).topics["bar"].topic_id or next(
         e.payload["topics"]["bar"]["id"] for e in entries if e.payload.get("note") == "topics"
     )
@@ -375,6 +377,9 @@ def test_in_kip_a_topic_goes_by_its_name_or_its_id_and_by_both_is_an_invalid_req
     assert [each["partitions"][0]["committedOffset"] for each in group["topics"]] == [7, 7]
     assert refused["groups"][0]["errorCode"] == CODE.INVALID_REQUEST
     assert stale["groups"][0]["errorCode"] == CODE.STALE_MEMBER_EPOCH
+    for tool in (of_nobody, older):
+        ((topic,), code) = tool["groups"][0]["topics"], tool["groups"][0]["errorCode"]
+        assert (code, topic["partitions"][0]["committedOffset"]) == (0, 7), "a tool names no member"
 
 
 UNSUPPORTED: Sequence[Row] = (
@@ -484,7 +489,7 @@ def test_who_joins_without_a_member_id_is_given_one_and_what_is_accepted_is_judg
             "kip",
             f"send: A, request: {BEAT}, version: 1",
             ".version",
-            "must be 0 to 0 (the versions that the proposal has), is 1",
+            "must be 0 (the versions that the proposal has), is 1",
         ),
         (
             "kafka",

@@ -169,17 +169,19 @@ def transactional_commit_of(fields: Fields, *, version: int, topics: Topics) -> 
 
 
 def fetch_of(fields: Fields, group: Fields, *, version: int) -> OffsetFetch:
-    """``group`` is the one of the request's groups that is asked for; in KIP-848 the member is the whole request's."""
+    """``group`` is the one of the request's groups that is asked for; in KIP-848 the member is the whole request's, or empty."""
     known = {**fields, **group}
     topics = known.get("topics")
+    proposed = "generationIdOrMemberEpoch" in fields
+    member_id = known.get("memberId")
     return OffsetFetch(
         group_id=known["groupId"],
-        member_id=known.get("memberId"),
+        member_id=None if proposed and not member_id else member_id,
         member_epoch=known.get("memberEpoch", known.get("generationIdOrMemberEpoch", -1)),
         topics=None if topics is None else tuple(map(_fetched, topics)),
         require_stable=bool(fields.get("requireStable")),
         version=version,
-        proposed="generationIdOrMemberEpoch" in fields,
+        proposed=proposed,
     )
 
 

@@ -166,7 +166,8 @@ class Node:
             raise self.expected("a whole number") from None
         if not least <= number <= most:
             because = f" ({why})" if why else ""
-            raise self.wrong(f"must be {least} to {most}{because}, is {number}")
+            bounds = f"{least}" if least == most else f"{least} to {most}"
+            raise self.wrong(f"must be {bounds}{because}, is {number}")
         return number
 
     def number(self, least: float, most: float) -> float:

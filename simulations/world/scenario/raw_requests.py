@@ -53,16 +53,23 @@ class RawRequest:
         return schema_of(apis_of(self.semantics)[self.api], self.version)
 
 
+_RELEASED: Final[Mapping[str, Api]] = {api.name: api for api in APIS.values() if api.name in SENT}
+_PROPOSED: Final[Mapping[str, Api]] = {api.name: api for api in KIP_APIS.values() if api.name in SENT}
+
+
 def apis_of(semantics: Semantics) -> Mapping[str, Api]:
     """By name; the proposal has the released ones that it does not change."""
-    known: dict[str, Api] = {api.name: api for api in APIS.values() if api.name in SENT}
-    if semantics is Semantics.KIP:
-        known |= {api.name: api for api in KIP_APIS.values() if api.name in SENT}
-    return known
+    return {**_RELEASED, **_PROPOSED} if semantics is Semantics.KIP else _RELEASED
 
 
 def schema_of(api: Api, version: int) -> Struct:
-    return in_one_version(api.request.body, version)
+    """Of one version; those below the proposal's one version of an API are the released ones."""
+    known = api if version >= api.request.oldest else _RELEASED[api.name]
+    return in_one_version(known.request.body, version)
+
+
+def oldest_of(api: Api) -> int:
+    return min(api.request.oldest, _RELEASED.get(api.name, api).request.oldest)
 
 
 def completed(request: RawRequest, own: Mapping[str, Value], ids: Mapping[str, str]) -> Fields:

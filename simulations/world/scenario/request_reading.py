@@ -13,7 +13,7 @@ from groups.wire.codecs.values import Fields, Value
 from groups.wire.kip import KIP_APIS
 from simulations.world.scenario.errors import ScenarioError, nearest
 from simulations.world.scenario.nodes import Node
-from simulations.world.scenario.raw_requests import FETCH, RawRequest, apis_of, schema_of
+from simulations.world.scenario.raw_requests import FETCH, RawRequest, apis_of, oldest_of, schema_of
 from simulations.world.scenario.topics import TOPIC_ID
 
 _WHOLE: Final = {
@@ -38,7 +38,7 @@ def read_request(
             raise named.wrong(f"no release has {name}; only semantics: kip has it")
         raise named.wrong(f"unknown API {name}; {nearest(name, apis)}")
     api = apis[name]
-    oldest, newest = api.request.versions[0], api.request.versions[-1]
+    oldest, newest = oldest_of(api), api.request.newest
     version = newest
     if "version" in found:
         whose = "the proposal has" if semantics is Semantics.KIP and name in _PROPOSED else f"{name} has"
