@@ -151,7 +151,7 @@ class ClassicClientChecker:
                 self._asked = True
                 self._senders.add(entry.actor)
                 if payload["api"] == "JoinGroup" and entry.actor not in self._processes:
-                    self._renamed(entry.actor)
+                    self._renamed(entry.actor, payload["body"]["memberId"])
             case Kind.CALLBACK:
                 self._called(entry)
             case Kind.FAULT if payload["fault"] == "kill" and payload.get("member"):
@@ -206,9 +206,13 @@ class ClassicClientChecker:
         """What the end of a run could not be asked."""
         return self._rounds.unjudged
 
-    def _renamed(self, who: str) -> None:
-        """A process that is no member any more comes back under another id, with what it has not given up."""
-        for other in ids_before(who, self._fenced, self._processes):
+    def _renamed(self, who: str, member_id: str) -> None:
+        """A process that is no member any more comes back under another id, with what it has not given up.
+
+        Without an id it was turned away, or has left without a word, as a static member does whose poll was late.
+        """
+        former = self._fenced if member_id else self._fenced | self._clients.keys()
+        for other in ids_before(who, former, self._processes):
             self._fenced.discard(other)
             client = self._clients.pop(other, None)
             if client is not None and who not in self._clients:

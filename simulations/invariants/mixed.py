@@ -165,7 +165,7 @@ class MixedChecker:
                 if (instance := payload["body"]["groupInstanceId"]) is not None:
                     self._claimed[instance] = entry.actor
                 if entry.actor not in self._processes:
-                    self._renamed(entry.actor)
+                    self._renamed(entry.actor, entry.payload["body"]["memberId"])
                 self._disturbed = entry
             case Kind.TIMER if payload["event"] == "fired":
                 self._goes(str(payload["member"]), entry.at_ms)
@@ -373,9 +373,13 @@ class MixedChecker:
         if self._group.members.keys() - self._classic == {who}:
             self._last_goes_ms = at_ms
 
-    def _renamed(self, who: str) -> None:
-        """A process that is no member any more comes back under another id, with what it has not given up."""
-        for other in ids_before(who, self._renamable, self._processes):
+    def _renamed(self, who: str, member_id: str) -> None:
+        """A process that is no member any more comes back under another id, with what it has not given up.
+
+        Without an id it was turned away, or has left without a word, as a static member does whose poll was late.
+        """
+        former = self._renamable if member_id else self._renamable | self._clients.keys()
+        for other in ids_before(who, former, self._processes):
             client = self._clients.get(other)
             if client is not None and client.owned and who not in self._clients:
                 self._clients[who] = self._clients.pop(other)

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Entry, Kind
-from groups.history.state.group import Semantics
+from groups.history.state.group import Semantics, initial_state
 from simulations.invariants import INVARIANT_FAULT
+from simulations.output import frame_lines
 from simulations.proof.fuzzing.batches import judged
 from simulations.proof.fuzzing.generator import document_of, text_of
 from simulations.proof.fuzzing.groups import Groups
@@ -216,3 +217,36 @@ def test_a_static_members_return_converts_the_group_and_asks_for_a_target_only_i
 
 def test_a_conversion_amid_a_rebalance_does_not_leave_a_member_with_topics_that_it_dropped() -> None:
     assert judged(44651, "kip", groups=Groups.MIXED).broken is None
+
+
+LATE = """\
+group: g
+semantics: kip
+topics: {foo: {partitions: 1}}
+config: {initial_rebalance_delay_ms: 0, classic_min_session_timeout_ms: 3000}
+replication_ms: 300
+members:
+  A: {subscribe: [foo], protocol: classic, client: '2.4', assignors: [cooperative-sticky], instance_id: a, rebalance_timeout_ms: 3500, session_timeout_ms: 3200, heartbeat_interval_ms: 1000}
+  B: {subscribe: [foo], protocol: classic, assignors: [cooperative-sticky]}
+script:
+  - {at: 0s, join: A}
+  - {at: 3s, join: B}
+  - {at: 4200ms, poll_late: A, for: 5s}
+until: 60s
+"""
+
+
+@pytest.mark.parametrize("semantics", Semantics)
+def test_a_static_member_whose_poll_is_late_amid_a_join_reads_on_under_its_next_id(
+    semantics: Semantics,
+) -> None:
+    """Client 2.4 loses nothing then (KAFKA-12983), and sends no LeaveGroup."""
+    log = log_of_text(LATE.replace("kip", semantics))
+    assert violations(log) == []
+    *_, last = frame_lines(log, initial_state("g", semantics), "entry")
+    clients = last["clients"]
+    assert {who: client["owned"] for who, client in clients.items()} == {"A~2": {"foo": [0]}, "B": {}}
+
+
+def test_a_mixed_group_converges_though_a_static_member_came_back_without_a_word() -> None:
+    assert judged(63050, "kip", groups=Groups.MIXED).broken is None

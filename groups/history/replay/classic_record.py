@@ -136,6 +136,13 @@ def _nothing(_subscription: str, _assignment: str) -> _Read:
     return _Read()
 
 
+def claimed(subscription: str) -> dict[str, tuple[int, ...]]:
+    """What a consumer reports that it owns, by topic; empty where its bytes have no such field or cannot be read."""
+    decoded = _decoded(decode_subscription, "subscription", subscription, {})
+    owned = (decoded.get("ownedPartitions") or ()) if decoded is not None else ()
+    return {str(topic["topic"]): tuple(sorted(topic["partitions"])) for topic in owned}
+
+
 def _consumer(subscription: str, assignment: str) -> _Read:
     unreadable: dict[str, str] = {}
     subscribed = _decoded(decode_subscription, "subscription", subscription, unreadable)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from groups.history.entries import Entry, Provenance
-from groups.history.replay.classic_record import joining_member
+from groups.history.replay.classic_record import claimed, joining_member
 from groups.history.replay.fields import Fields, integer, mapping, text
 from groups.history.state.classic_group import (
     COMPLETING_REBALANCE,
@@ -139,14 +139,14 @@ def _joins(state: State, entry: Entry, body: Fields, barrier: Barrier) -> State:
     asks_for_id = not body.get("memberId") and not body.get("groupInstanceId")
     if asks_for_id and integer(entry.payload.get("version", 0)) >= 4:
         # It will be given one, and is no member before it comes back with it. A process that lost its id goes by the new one.
-        return _without_former(state, who)
+        return _without_former(state, who, body)
     if state.classic.members.get(who) is None:
         state, member = joining_member(state, body, {"memberId": who})
         state = replace(state, classic=replace(state.classic, joining={**state.classic.joining, who: member}))
     if who in state.classic.gone:
         left = {key: why for key, why in state.classic.gone.items() if key != who}
         state = replace(state, classic=replace(state.classic, gone=left))
-    state = _without_former(state, who)
+    state = _without_former(state, who, body)
     reason = text(body.get("reason"))
     return _with_barrier(
         state,
@@ -228,12 +228,23 @@ def _fenced(state: State, who: str, error: str) -> State:
     return replace(state, clients=put(state.clients or {}, who, replace(client, fenced=error)))
 
 
-def _without_former(state: State, who: str) -> State:
-    """A process that was turned away joins under another id, and takes along what it has not given up."""
+def _without_former(state: State, who: str, body: Fields) -> State:
+    """A process joins under another id, and takes along what it has not given up.
+
+    It was turned away, or its membership ended without a word: a static member whose poll was late sends no LeaveGroup, and where
+    a join was under way it does not lose what its subscription still names.
+    """
     stem = who.partition("~")[0]
     clients = state.clients or {}
-    for other, client in clients.items():
-        if other != who and client.fenced and other.partition("~")[0] == stem:
+    others = {
+        other: client
+        for other, client in clients.items()
+        if other != who and other.partition("~")[0] == stem and (client.fenced or client.owned)
+    }
+    protocols = body.get("protocols")
+    keeps = claimed(protocols[0]["metadata"]) if others and protocols and not body.get("memberId") else {}
+    for other, client in others.items():
+        if client.fenced or client.owned == keeps:
             clients = drop(clients, other)
             if client.owned:
                 clients = put(clients, who, replace(clients.get(who) or Client(), owned=client.owned))
