@@ -52,6 +52,15 @@ def test_a_broken_invariant_is_shown_with_the_way_to_it(client: Client, queued: 
     assert "<li>bounce B</li>" in page
 
 
+def test_a_result_is_found_again_on_the_page_that_began_it(client: Client) -> None:
+    explored = proof_runs.create("small group", {"scenario": "x"}).id
+    judged = proof_runs.create("a recording", {"sample": "y"}).id
+    for page, own, other in (("/simulate/", explored, judged), ("/import/", judged, explored)):
+        shown = client.get(page).content.decode()
+        assert f'href="/proofs/{own}"' in shown, page
+        assert other not in shown, page
+
+
 def test_the_list_has_the_newest_proof_first_and_no_report(client: Client) -> None:
     ids = [proof_runs.create(title, {"scenario": "x"}).id for title in ("older", "newer")]
     listed = client.get("/api/proofs").json()

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 from explorer.pages.imports.describing import described, detail, groups, listed
 from explorer.pages.imports.uploading import repeat, start_path, start_sample, start_topic, start_upload
 from explorer.pages.proofs.starting import start_conformance
+from explorer.pages.proofs.views import recent
 from explorer.pages.troubles.views import inlined_table
 from explorer.web.endpoint import BadRequest, created_response, json_body, json_response, listed_page
 from explorer.web.inlined import inlined
@@ -50,6 +51,7 @@ def new(request: HttpRequest) -> HttpResponse:
         "spark_ready": not missing_packages(),
         "install_spark": install_spark(),
         "refused": refused,
+        "proofs": recent("conform"),
         "prefixes": settings.IMPORT_PREFIXES,
     }
     return render(request, "imports/new.html", context, status=refused.status if refused else 200)

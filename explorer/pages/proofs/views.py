@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -14,6 +14,9 @@ from explorer.web.endpoint import BadRequest, created_response, json_body, json_
 from simulations.jobs.long_questions import NoSuchQuestion
 from simulations.jobs.proof_runs import KEPT_MOST, proofs
 from simulations.models import Proof
+
+RECENT_MOST: Final = 10
+"""Proofs on the pages that begin one."""
 
 
 @require_safe
@@ -54,6 +57,12 @@ def api_cancel(request: HttpRequest, proof_id: str) -> HttpResponse:
 
 def described(proof: Proof) -> dict[str, Any]:
     return {**summary(proof), "answer": proof.answer}
+
+
+def recent(asks: str) -> list[dict[str, Any]]:
+    """The newest that ``explore``, or that ``conform``."""
+    listed = map(summary, Proof.objects.defer("answer"))
+    return [each for each in listed if each["asks"] == asks][:RECENT_MOST]
 
 
 def summary(proof: Proof) -> dict[str, Any]:

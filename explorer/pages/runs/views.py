@@ -7,6 +7,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from explorer.pages.proofs.starting import start_exploration
+from explorer.pages.proofs.views import recent
 from explorer.pages.runs.starting import SEMANTICS, start_run
 from explorer.web.endpoint import BadRequest, created_response, json_body
 from groups.releases import Release
@@ -71,6 +72,7 @@ def simulate(request: HttpRequest) -> HttpResponse:
         "releases": list(Release),
         "budgets": [(name, label, given.get(name) or 0) for name, label in FAULTS.items()],
         "semantics": [(name, SEMANTICS_MEAN[name]) for name in SEMANTICS],
+        "proofs": recent("explore"),
     }
     return render(request, "runs/simulate.html", context, status=refused.status if refused else 200)
 
