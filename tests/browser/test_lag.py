@@ -64,7 +64,7 @@ def test_each_rebalance_has_its_cost_and_leads_to_its_moment(open_page: Open, ti
     rows = panel.get_by_role("region", name="What each rebalance cost").get_by_role("row")
     expect(rows).to_have_count(4)
     expect(rows.nth(2).get_by_role("cell")).to_have_text(
-        ["5", "1", "15.0", "15.0", "30", re.compile("30.0.s"), "0"]
+        ["5", "1", "15.0", "15.0–20.0", "30", re.compile("30.0.s"), "0"]
     )
     rows.nth(2).get_by_role("link").click()
     expect(page.locator("#board")).to_have_attribute("data-sequence", "15")

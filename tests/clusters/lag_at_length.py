@@ -309,6 +309,7 @@ class Price(NamedTuple):
 
     kind: str
     unread_ms: int
+    unread_most_ms: int
     true_unread_ms: int
     waited: int | None
     true_waited: int
@@ -414,6 +415,7 @@ def read_since(members: Sequence[Member], topic: str, at_ms: int) -> bool:
 
 def price(kind: str, answer: LagAnswer, reads: dict[int, list[Read]], written: list[list[int]], event_ms: int) -> Price:  # fmt: skip
     since_ms = event_ms - COMMIT_MS
+    ours = [each for each in answer["rebalances"] if each["settled_ms"] >= since_ms]
     unread = waited = twice = pieces = 0
     caught_up_ms = event_ms
     for partition, some in reads.items():
@@ -428,18 +430,22 @@ def price(kind: str, answer: LagAnswer, reads: dict[int, list[Read]], written: l
             furthest = max(furthest, sooner.offset)
             # Where nothing was written, nobody could read.
             stopped_ms = max(sooner.at_ms, times[furthest + 1]) if furthest + 1 < len(times) else later.at_ms
-            if later.at_ms - stopped_ms >= PAUSE_LEAST_MS:
+            # A busy machine pauses all clients at other times, too.
+            is_of_it = any(
+                sooner.at_ms <= each["settled_ms"] and each["at_ms"] <= later.at_ms for each in ours
+            )
+            if is_of_it and later.at_ms - stopped_ms >= PAUSE_LEAST_MS:
                 pieces += 1
                 unread += later.at_ms - stopped_ms
                 waited += bisect_left(times, later.at_ms) - bisect_left(times, stopped_ms)
                 resumed = [each for each in late if each.at_ms >= later.at_ms]
                 caught = (each.at_ms for each in resumed if each.at_ms - times[each.offset] < PAUSE_LEAST_MS)
                 caught_up_ms = max(caught_up_ms, next(caught, resumed[-1].at_ms))
-    ours = [each for each in answer["rebalances"] if each["settled_ms"] >= since_ms]
     ends = [each["caught_up_ms"] for each in ours]
     return Price(
         kind=kind,
         unread_ms=sum(each["unread_partition_ms"] for each in ours),
+        unread_most_ms=sum(each["unread_partition_ms_most"] or 0 for each in ours),
         true_unread_ms=unread,
         waited=sum(each["records_waited"] or 0 for each in ours),
         true_waited=waited,

@@ -32,7 +32,7 @@ KNOWS = {
     "live": "frame shared",
     "sharing": "shared",
     "forks": "shared",
-    "rebalances": "shared",
+    "rebalances": "figures shared",
     "remedies": "shared",
     "sweep": "shared",
     "timeline": "frame shared",

@@ -313,7 +313,8 @@ def _unread_most(course: Course, rebalance: Rebalance, changes: Sequence[Tenure]
     The first record that was not committed was written after the last look whose end offset is not above the commit. What a commit
     adds was read after the second commit before it, since a client has one in flight. The next owner had read when a commit goes on.
     """
-    if course.not_read is not None or not (changes or rebalance.stops_all):
+    is_moved = _owner_before(course, rebalance) is not None and (changes or rebalance.stops_all)
+    if course.not_read is not None or not is_moved:
         return Amount(unread_ms, unread_ms)
     if course.ends is None:
         return Amount(unread_ms, None, NotKnown.NO_ROUND)

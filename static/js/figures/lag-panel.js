@@ -264,7 +264,7 @@ export class LagPanel {
       h(
         'tr',
         h(
-          'th.num',
+          'th',
           { scope: 'row' },
           h('a', { href: `?at=${one.sequence}`, 'data-at': one.sequence }, this.#when(one.at_ms)),
         ),

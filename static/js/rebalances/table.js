@@ -1,13 +1,14 @@
 /**
  * The table of a timeline's rebalances: sorted, filtered, with a strip of when they cost most.
  *
- * @typedef {{moved: number, settled_ms: number, unread_partition_ms: number, unassigned_partition_ms: number, records_waited: number | null}} Cost
+ * @import {RebalanceCost as Cost} from '../figures/lag-words.js'
  * @typedef {{sequence: number, epoch: number, at_ms: number, until_ms: number, causes: string[], who: string[], moved: number, stops_all: boolean,
  *   interrupted: string[], blocked: string[], proof: number[], cost: Cost | null}} Rebalance
  * @typedef {{timeline: string, first_ms: number | null, last_ms: number | null, rebalances: Rebalance[]}} Table
  * @typedef {{column: number, down: boolean}} Order
  */
 
+import { costCells } from '../figures/lag-words.js';
 import { h, table } from '../shared/dom.js';
 
 const seconds = (/** @type {number | null | undefined} */ ms) =>
@@ -19,6 +20,20 @@ const lasted = (row) => (row.cost ? row.cost.settled_ms - row.at_ms : null);
 /** @param {Rebalance} row */
 const stopped = (row) => (row.stops_all ? 'every member' : row.interrupted.join(', '));
 
+/**
+ * A column with a part of the cost, in the words of the panel next to a board.
+ *
+ * @param {string} name
+ * @param {number} cell
+ * @param {(cost: Cost) => number | null} by
+ * @returns {[string, (row: Rebalance) => number, (row: Rebalance) => string]}
+ */
+const costed = (name, cell, by) => [
+  name,
+  (row) => (row.cost && by(row.cost)) ?? -1,
+  (row) => (row.cost ? (costCells(row.cost)[cell].text ?? 'not known') : ''),
+];
+
 /** Name, what it is sorted by, what it shows. @type {[string, (row: Rebalance) => number | string, (row: Rebalance, first: number) => string][]} */
 export const COLUMNS = [
   ['When', (row) => row.at_ms, (row, first) => seconds(row.at_ms - first)],
@@ -29,16 +44,11 @@ export const COLUMNS = [
   ['Moved', (row) => row.moved, (row) => String(row.moved)],
   ['Interrupted', stopped, stopped],
   ['Blocked by', (row) => row.blocked.length, (row) => row.blocked.join('; ')],
-  [
-    'Unassigned, partition-s',
-    (row) => row.cost?.unassigned_partition_ms ?? -1,
-    (row) => seconds(row.cost?.unassigned_partition_ms),
-  ],
-  [
-    'Not read, partition-s',
-    (row) => row.cost?.unread_partition_ms ?? -1,
-    (row) => seconds(row.cost?.unread_partition_ms),
-  ],
+  costed('Unassigned, partition-s', 1, (cost) => cost.unassigned_partition_ms),
+  costed('Not read, partition-s', 2, (cost) => cost.unread_partition_ms),
+  costed('Records waited', 3, (cost) => cost.records_waited),
+  costed('Caught up after', 4, (cost) => cost.caught_up_ms && cost.caught_up_ms - cost.settled_ms),
+  costed('Read twice', 5, (cost) => cost.read_twice_most),
 ];
 
 /** The rows that contain each word, in this order. @param {Table} table @param {string} words @param {Order} order */
