@@ -1,7 +1,7 @@
 """Checks runs from outside: reads entries alone, keeps a model of its own, and knows none of the machines'.
 
 ``Checker`` is shown every entry of a run and the state folded from it, and gives the invariants that the entry broke.
-``INVARIANTS`` is the one table of them, from which ``docs/reference/invariants.md`` is made.
+``docs/reference/invariants.md`` is the table of them, each with its source and its exceptions; here they have their names.
 
 =========================  ============================================================================================
 what is checked            where
@@ -16,17 +16,14 @@ what is known to be wrong  ``known_faults``: of releases, for which no run is bl
 
 from __future__ import annotations
 
-from simulations.invariants.authorized import ACL_INVARIANTS, AuthorizedChecker
+from simulations.invariants.authorized import AuthorizedChecker
 from simulations.invariants.checker import INVARIANT_FAULT, Checker
-from simulations.invariants.classic_clients import CLASSIC_INVARIANTS, ClassicClientChecker, RunChecker
-from simulations.invariants.classic_members import MEMBER_INVARIANTS
-from simulations.invariants.classic_operations import OPERATION_INVARIANTS
+from simulations.invariants.classic_clients import ClassicClientChecker, RunChecker
 from simulations.invariants.classic_parts import ClassicLimits
-from simulations.invariants.classic_rounds import ROUND_INVARIANTS
-from simulations.invariants.consumption import CONSUMPTION_INVARIANTS, ConsumptionChecker
-from simulations.invariants.invariants import INVARIANTS, Invariant
+from simulations.invariants.consumption import ConsumptionChecker
+from simulations.invariants.invariants import INVARIANTS
 from simulations.invariants.liveness import Bounds
-from simulations.invariants.mixed import MIXED_INVARIANTS, MixedChecker
+from simulations.invariants.mixed import MixedChecker
 from simulations.invariants.scripted import ScriptedChecker
-from simulations.invariants.served import SERVED_INVARIANTS, ServedChecker
+from simulations.invariants.served import ServedChecker
 from simulations.invariants.violations import Violation

@@ -8,7 +8,6 @@ from typing import Final
 from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import State
 from simulations.invariants.classic_clients import RunChecker
-from simulations.invariants.invariants import Invariant, table
 from simulations.invariants.side_checker import SideChecker
 from simulations.invariants.violations import Violation
 
@@ -22,21 +21,6 @@ WRITES_NOTHING: Final = "unauthorized_writes_nothing"
 OFFSET_COMMIT: Final = 1
 """The record type of a committed offset."""
 
-ACL_INVARIANTS: Final = table(
-    Invariant(
-        name=AUTHORIZED,
-        number="ACL",
-        statement="A request whose sender lacks READ on the group is answered GROUP_AUTHORIZATION_FAILED; a heartbeat that names a topic whose DESCRIBE it lacks, and each partition of a commit whose READ it lacks, TOPIC_AUTHORIZATION_FAILED; nothing else is.",
-        source="`KafkaApis`, `StandardAuthorizer`",
-        apart="OffsetFetch needs DESCRIBE on the group. Where `group.version` is off, that is answered first.",
-    ),
-    Invariant(
-        name=WRITES_NOTHING,
-        number="ACL",
-        statement="A request that ACLs refuse as a whole writes no record, and a commit none of a topic that its sender may not READ.",
-        source="`KafkaApis`: a broker asks its authorizer before the group coordinator",
-    ),
-)
 
 _Right = tuple[str, str, str]
 """Operation, kind of resource, its name."""

@@ -22,7 +22,6 @@ from simulations.invariants.classic_groups import ClassicGroupChecker
 from simulations.invariants.classic_operations import OperationChecks
 from simulations.invariants.classic_parts import ClassicLimits
 from simulations.invariants.classic_rounds import RoundChecks
-from simulations.invariants.invariants import Invariant, table
 from simulations.invariants.liveness import Bounds
 from simulations.invariants.payloads import AnyAnswer
 from simulations.invariants.violations import Partition, Violation, Violations, named
@@ -30,29 +29,6 @@ from simulations.invariants.violations import Partition, Violation, Violations, 
 ONE_PROCESSOR: Final = "one_processor_of_a_generation"
 CALLBACKS: Final = "callbacks_of_classic"
 GENERATIONS: Final = "generations"
-
-CLASSIC_INVARIANTS: Final = table(
-    Invariant(
-        name=ONE_PROCESSOR,
-        number="G.2 #20",
-        statement="No two clients that took part in the present generation may process the same partition.",
-        source="KIP-429, KIP-341, KIP-792",
-        apart="A client that was removed, or has not joined the present generation, processes until it learns so: it is shown, and no violation.",
-    ),
-    Invariant(
-        name=CALLBACKS,
-        number="G.2 #22",
-        statement="Revoked and lost is what was owned, assigned what was not; callbacks do not overlap.",
-        source="`ConsumerRebalanceListener`; `ConsumerCoordinator`",
-    ),
-    Invariant(
-        name=GENERATIONS,
-        number="G.3 #25, #26",
-        statement="The generation that members receive grows, and its leader is one of its members.",
-        source="`ClassicGroup.initNextGeneration`",
-        apart="In a group that was converted it is the epoch of the one member, and grows for that one.",
-    ),
-)
 
 
 CLASSIC_APIS: Final = frozenset({"JoinGroup", "SyncGroup", "Heartbeat"})

@@ -13,29 +13,12 @@ from groups.wire.embedded.consumer_protocol import decode_assignment
 from groups.wire.errors import RecordError
 from simulations.invariants.consumer_protocol import assigned_by
 from simulations.invariants.coordinator import GroupChecks
-from simulations.invariants.invariants import Invariant, table
 from simulations.invariants.model import Held, Member, Topics
 from simulations.invariants.violations import Violations, named
 
 CONVERTED: Final = "conversion_carries_over"
 SENT_BACK: Final = "conversion_sends_back"
 
-CONVERSION_INVARIANTS: Final = table(
-    Invariant(
-        name=CONVERTED,
-        number="E.14",
-        statement="A conversion keeps what there is: the generation becomes the epoch, a target the assignment, each member's session starts, members of what is a classic group then join again; a custom assignor's data forbid it.",
-        source="`ConsumerGroup.fromClassicGroup`, `ClassicGroup.fromConsumerGroup`",
-        apart="In `kip` such data become the metadata of the target, in version -1.",
-    ),
-    Invariant(
-        name=SENT_BACK,
-        number="E.14",
-        statement="Whoever waits in a classic group that a member of the consumer protocol joins is answered by then.",
-        source="`GroupMetadataManager.convertToConsumerGroup`",
-        apart="Also where the conversion then fails, as it does in the first join phase; not where it is refused.",
-    ),
-)
 
 GROUP, MEMBER, EPOCH, TARGET_EPOCH, TARGET = 2, 5, 3, 6, 7
 """Types of the records that this reads."""

@@ -14,7 +14,6 @@ from typing import Final, Self
 from groups.history.entries import Entry, Kind
 from groups.history.payloads.classic_bodies import JoinAnswerBody, SyncAnswerBody
 from groups.history.payloads.records import GroupMetadataValue
-from simulations.invariants.invariants import Invariant, table
 from simulations.invariants.violations import Violation, Violations
 
 GENERATIONS: Final = "generations_grow"
@@ -25,53 +24,8 @@ WRITTEN: Final = "assignment_is_written"
 ANSWERED_ONCE: Final = "answered_once"
 PRESENT: Final = "heartbeat_of_the_generation"
 
-CLASSIC_GROUP_INVARIANTS: Final = table(
-    Invariant(
-        name=GENERATIONS,
-        number="G.3 #25",
-        statement="Each join phase that ends raises the generation by one, also where nobody is left.",
-        source="`ClassicGroup.initNextGeneration`",
-        apart="A new coordinator begins again with the last generation in the log, and a run with the one that its group is at from the start.",
-    ),
-    Invariant(
-        name=ONE_LEADER,
-        number="G.3 #26",
-        statement="All members of a generation receive the same leader, type and protocol; the leader is one of them.",
-        source="`ClassicGroup.maybeElectNewJoinedLeader`, `selectProtocol`",
-        apart="A leader that came back under another id; below version 9 the response has its old id.",
-    ),
-    Invariant(
-        name=BARRIER,
-        number="G.3 #26",
-        statement="Only the leader receives the members, and all of them have joined this generation or are static.",
-        source="`GroupMetadataManager.completeClassicGroupJoin`",
-    ),
-    Invariant(
-        name=ASSIGNED,
-        number="G.3 #27",
-        statement="SyncGroup is answered with what the leader of this generation assigned to the member.",
-        source="`GroupMetadataManager.classicGroupSyncToClassicGroup`",
-        apart="Of a leader that assigns twice before its first record is committed, the first assignment is sent and the second stands in the log last, as the rules have it.",
-    ),
-    Invariant(
-        name=WRITTEN,
-        number="G.3 #27",
-        statement="An assignment is sent only when a record of its generation holds it.",
-        source="`GroupMetadataManager.setAndPropagateAssignment`",
-    ),
-    Invariant(
-        name=ANSWERED_ONCE,
-        number="G.3",
-        statement="A request is answered at most once, and only the last of a member's JoinGroups with a generation.",
-        source="`ClassicGroup.completeJoinFuture`",
-    ),
-    Invariant(
-        name=PRESENT,
-        number="G.3 #27",
-        statement="A heartbeat is accepted only of a member of the present generation.",
-        source="`GroupMetadataManager.validateClassicGroupHeartbeat`",
-        apart="A coordinator that is loading accepts every heartbeat, as the released one does.",
-    ),
+CLASSIC_GROUP_INVARIANTS: Final = frozenset(
+    (GENERATIONS, ONE_LEADER, BARRIER, ASSIGNED, WRITTEN, ANSWERED_ONCE, PRESENT)
 )
 
 EMPTY_MOST: Final = 3

@@ -12,7 +12,6 @@ from groups.history.entries import Entry, Kind
 from groups.history.payloads.classic_bodies import ClassicHeartbeatBody, SyncGroupBody
 from groups.history.payloads.records import GroupMetadataValue
 from simulations.invariants.classic_conversions import (
-    CONVERSION_INVARIANTS,
     EPOCH,
     GROUP,
     MEMBER,
@@ -23,31 +22,12 @@ from simulations.invariants.classic_conversions import (
 )
 from simulations.invariants.classic_operations import DELETES, TURNED_AWAY, stalls
 from simulations.invariants.coordinator import GroupChecks
-from simulations.invariants.invariants import Invariant, table
 from simulations.invariants.model import UNRELEASED, UNREVOKED, Held, Member, Topics, listed
 from simulations.invariants.violations import Violations
 
 ANSWERED: Final = "classic_member_answered"
 TIMED: Final = "classic_member_timed"
 
-MEMBER_INVARIANTS: Final = (
-    table(
-        Invariant(
-            name=ANSWERED,
-            number="E.14",
-            statement="A classic member of a consumer group joins with a protocol that all classic members list; SyncGroup and Heartbeat are refused with another epoch than its own, and answered REBALANCE_IN_PROGRESS when the assignment epoch is further, or it has a step to take.",
-            source="KIP-848, JoinGroup Handling; `classicGroupJoinToConsumerGroup`, `classicGroupSyncToConsumerGroup`, `classicGroupHeartbeatToConsumerGroup`",
-            apart="Asked where records wait for no replica, as are the next two. In `kip` a SyncGroup brings what a member may keep, if it has to give something up, and a member without a target has no step to take.",
-        ),
-        Invariant(
-            name=TIMED,
-            number="E.14",
-            statement="A classic member of a consumer group has its rebalance timeout to join once it is notified, which no further heartbeat lengthens, and as long again to ask for its assignment; a JoinGroup starts its session.",
-            source="`scheduleConsumerGroupJoinTimeoutIfNeeded`, `scheduleConsumerGroupSyncTimeout`",
-        ),
-    )
-    | CONVERSION_INVARIANTS
-)
 
 NONE, REBALANCE, INCONSISTENT, ILLEGAL_GENERATION, UNKNOWN_MEMBER, FENCED_INSTANCE = 0, 27, 23, 22, 25, 82
 SERVER_ERROR: Final = -1

@@ -16,7 +16,6 @@ from groups.history.payloads.classic_bodies import LeaveGroupBody, LeavingMember
 from groups.history.payloads.records import GroupMetadataValue
 from simulations.invariants.classic_parts import SERVER_ERROR, ClassicLimits, Effects, ExpectedAnswer
 from simulations.invariants.classic_picture import ClassicPicture
-from simulations.invariants.invariants import Invariant, table
 from simulations.invariants.payloads import AnyAnswer
 from simulations.invariants.violations import Violations
 
@@ -25,33 +24,6 @@ WAITS_END: Final = "waits_end"
 TIMERS: Final = "classic_timers"
 WRITTEN: Final = "written_when_due"
 
-OPERATION_INVARIANTS: Final = table(
-    Invariant(
-        name=ANSWERED,
-        number="G.3",
-        statement="Who asks is answered what its id, its instance, its generation and the state of the group allow: which error, which generation, protocol, leader and members, and whether the leader is to assign.",
-        source="`GroupMetadataManager.classicGroupJoinToClassicGroup` and its siblings",
-        apart="Asked where records wait for no replica, as are the next three.",
-    ),
-    Invariant(
-        name=WAITS_END,
-        number="G.3 #26",
-        statement="Who waits in a join or sync phase is answered when that ends, and not before: all have joined and every drawn id has, or the timer ran out; the leader's assignment is written.",
-        source="`maybeCompleteJoinPhase`, `completeClassicGroupJoin`, `setAndPropagateAssignment`",
-    ),
-    Invariant(
-        name=TIMERS,
-        number="G.3",
-        statement="Sessions, the join and the sync phase run for as long as members asked for and the broker is set to.",
-        source="`rescheduleClassicGroupMemberHeartbeat`, `prepareRebalance`, `schedulePendingSync`",
-    ),
-    Invariant(
-        name=WRITTEN,
-        number="G.3 #27",
-        statement="A record is written when a group is made, assigned, emptied, or a static member came back, and only then.",
-        source="`GroupCoordinatorRecordHelpers.newGroupMetadataRecord`",
-    ),
-)
 
 TURNED_AWAY: Final = (14, 15, 16, 30)
 """Answers of a broker that is not the coordinator, or not yet."""

@@ -17,7 +17,6 @@ from groups.history.payloads.classic_bodies import JoinAnswerBody, JoinGroupBody
 from groups.history.payloads.records import GroupMetadataValue
 from simulations.invariants import known_faults
 from simulations.invariants.consumer_protocol import assigned_by, partitions_of, subscription_of
-from simulations.invariants.invariants import Invariant, table
 from simulations.invariants.liveness import Bounds
 from simulations.invariants.violations import Partition, Violations, named
 
@@ -33,41 +32,6 @@ ROUNDS_MOST: Final = 8
 OWNED_VERSION: Final = 1
 """From this version on a subscription names what its member owns."""
 
-ROUND_INVARIANTS: Final = table(
-    Invariant(
-        name=ASSIGNED_ONCE,
-        number="G.3 #28",
-        statement="A generation gives each partition to at most one member, and only what it subscribes to.",
-        source="`AbstractPartitionAssignor`; KIP-429, KIP-341",
-    ),
-    Invariant(
-        name=ASSIGNED_WHOLE,
-        number="G.3 #28",
-        statement="A generation gives away every partition that its leader knows of and that a member subscribes to.",
-        source="`ConsumerPartitionAssignor`; KIP-429",
-        apart="Not what a member names as its own and is to give up: the next round gives it. The leader may know of an older number of partitions.",
-    ),
-    Invariant(
-        name=ROUNDS_END,
-        number="G.3 #29",
-        statement="Without a new reason generations follow each other only a few times.",
-        source="KIP-429, Consumer Rebalance Protocol",
-        apart="Not where clients are too old to send a reason to join.",
-    ),
-    Invariant(
-        name=JOINS_WITH,
-        number="G.3 #30",
-        statement="A JoinGroup names what the client owns, no more and no less: an eager one has given everything up.",
-        source="KIP-429; `ConsumerCoordinator.onJoinPrepare`, `metadata`",
-    ),
-    Invariant(
-        name=CONVERGES,
-        number="G.4 #31 to #33",
-        statement="Once nothing disturbs it, the group is stable and its clients read every partition.",
-        source="KIP-429, KIP-848",
-        apart="Topics are those that members subscribe to; a member that is refused is none.",
-    ),
-)
 
 QUIET: Final = frozenset({"need to revoke partitions and re-join", "group is already rebalancing"})
 """Reasons of a JoinGroup that are a part of a rebalance which goes on."""

@@ -23,8 +23,7 @@ from groups.history.state.consumption import (
 from groups.history.state.group import State
 from simulations.invariants.classic_clients import RunChecker
 from simulations.invariants.consumed_log import ConsumedLog
-from simulations.invariants.invariants import Invariant, table
-from simulations.invariants.reading_clients import HANDED_OVER, ReadingClients
+from simulations.invariants.reading_clients import ReadingClients
 from simulations.invariants.side_checker import SideChecker
 from simulations.invariants.violations import Partition, Violation, Violations, named
 
@@ -122,42 +121,6 @@ def _of_all(
 
 AFTER_WRITTEN: Final = "read_after_written"
 
-CONSUMPTION_INVARIANTS: Final = table(
-    Invariant(
-        name=LAG,
-        number="RATE",
-        statement="The lag of a partition is what was written to it and nobody has read, and the group's is that of all partitions.",
-        source="[the rules](scenarios.md#topics-with-a-rate)",
-        apart="From its first reader on; of a partition that is added from its first record on.",
-    ),
-    Invariant(
-        name=TWICE,
-        number="RATE",
-        statement="Who begins to read does so at the committed offset, or without one at the end of the log; each record below the furthest that was read counts as read twice, once for each time; what is left out is skipped.",
-        source="`auto.offset.reset=latest`; [the rules](scenarios.md#topics-with-a-rate)",
-    ),
-    Invariant(
-        name=UNREAD,
-        number="RATE",
-        statement="The time not read is the sum of the intervals in which nobody fetched, from the first reader on.",
-        source="[the rules](scenarios.md#topics-with-a-rate)",
-        apart="Of a partition that is added from its first record on.",
-    ),
-    Invariant(
-        name=AFTER_WRITTEN,
-        number="RATE",
-        statement="Nobody reads what is not written yet, nor commits what it has not read, nor less than where it began.",
-        source="`SubscriptionState.allConsumed`",
-        apart="Not asked of commits where the script names an offset.",
-    ),
-    Invariant(
-        name=HANDED_OVER,
-        number="RATE",
-        statement="A client reads what `on_partitions_assigned` has handed over and is not revoked or lost, and no other partition; at rest all of it. It reads nothing while it is paused, cut off or in a callback, nothing any more once it is killed, and nothing of a topic that ACLs deny it.",
-        source="`ConsumerRebalanceListener`, `SubscriptionState.isFetchable`",
-        apart="What a callback threw on, or is to take at the next poll, may be left out at rest.",
-    ),
-)
 
 OFFSET_COMMIT: Final = 1
 """The record type of a committed offset."""

@@ -19,7 +19,6 @@ from simulations.invariants.classic_members import MemberChecks
 from simulations.invariants.classic_rounds import CONVERGES, RoundChecks
 from simulations.invariants.consumer_protocol import assigned_by, is_given_more
 from simulations.invariants.coordinator import GroupChecks
-from simulations.invariants.invariants import Invariant, table
 from simulations.invariants.liveness import Bounds
 from simulations.invariants.mixed_clients import FENCES, UNKNOWN_MEMBER_ID, Client, Misread, Unwritten
 from simulations.invariants.model import Topics, listed
@@ -53,29 +52,6 @@ LEAVES: Final = -1
 ONE_PROTOCOL: Final = "one_protocol"
 GIVEN_UP: Final = "given_up_before_taken"
 ONE_READER: Final = "one_reader"
-
-MIXED_INVARIANTS: Final = table(
-    Invariant(
-        name=ONE_PROTOCOL,
-        number="G.1, E.14",
-        statement="A group is a classic one or a consumer group: a batch that makes it the one ends the other.",
-        source="KIP-848, Online Migration; `GroupMetadataManager.convertToConsumerGroup`, `convertToClassicGroup`",
-    ),
-    Invariant(
-        name=GIVEN_UP,
-        number="G.2 #21",
-        statement="A partition is taken from a classic member of a consumer group when its client has given it up.",
-        source="KIP-848, Online Migration",
-        apart="Not of a client that was fenced, or whose process is dead.",
-    ),
-    Invariant(
-        name=ONE_READER,
-        number="G.2 #20",
-        statement="No two clients that a consumer group has as members read the same partition.",
-        source="KIP-848, KIP-429",
-        apart="A client that was fenced, removed or replaced reads until it learns so. So does one of the consumer protocol that begins after it sent a heartbeat which does not name that partition: the coordinator takes it for given up. So does one that has a part of a deleted topic, of whose name there is another by then: callbacks contain names.",
-    ),
-)
 
 
 class MixedChecker:

@@ -14,7 +14,6 @@ from groups.history.entries import Entry, Kind, Payload
 from groups.history.state.group import Protocol, Semantics, State
 from groups.releases import release_of
 from simulations.invariants.classic_clients import RunChecker
-from simulations.invariants.invariants import Invariant, table
 from simulations.invariants.side_checker import SideChecker
 from simulations.invariants.violations import Violation
 
@@ -29,22 +28,6 @@ SERVED: Final = "served"
 
 LOWERED: Final = "lowered"
 
-SERVED_INVARIANTS: Final = table(
-    Invariant(
-        name=SERVED,
-        number="KIP-848",
-        statement="A ConsumerGroupHeartbeat is answered UNSUPPORTED_VERSION where the broker does not serve the consumer protocol: `group.version` is 0, or its release is older than 4.0. Nowhere else is it.",
-        source="`KafkaApis.handleConsumerGroupHeartbeat`",
-        apart="Once a broker older than 4.0 takes over a consumer group, this and `lowered` alone are asked.",
-    ),
-    Invariant(
-        name=LOWERED,
-        number="KIP-848",
-        statement="Lowering `group.version` writes no record: the group stays, and its members until their sessions end.",
-        source="`GroupCoordinatorService`, which hears of no feature; KIP-848, Broker Migration",
-        apart="In `kip` no consumer group is left where `group.version` is 0.",
-    ),
-)
 
 FORGOTTEN: Final = "a broker older than 4.0 was the coordinator of a consumer group, which it does not know"
 

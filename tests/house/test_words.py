@@ -48,7 +48,7 @@ INSTEAD: Final[dict[str, str]] = {
 """What is not said, as an expression, and what is said instead."""
 
 MADE: Final = ("docs/reference/conformance.md", "docs/reference/invariants.md", "docs/reference/metrics.md")
-"""Pages that are made of the code's own tables, whose words come with the code's names."""
+"""Pages whose words come with the code's names."""
 
 ALLOWED: Final = (
     ("docs/reference/entries-and-frames.md", "had no owner"),

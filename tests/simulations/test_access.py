@@ -8,15 +8,13 @@ import pytest
 
 from groups.history.entries import Entry, Kind
 from groups.history.passes.recorder import Recorder
-from simulations.invariants import ACL_INVARIANTS, AuthorizedChecker, Violation
+from simulations.invariants import AuthorizedChecker, Violation
 from simulations.invariants.classic_clients import RunChecker
 from simulations.world.engine import run
 from simulations.world.engine.access import Access
 from simulations.world.engine.checked_run import checker_of
 from simulations.world.scenario import ScenarioError, load
-from tests.house import ROOT
 from tests.simulations.classic_runs import answers, requests, violations
-from tests.simulations.invariants_table import as_table
 
 PROTOCOLS = ("consumer", "classic")
 
@@ -256,10 +254,6 @@ def test_a_broker_that_does_not_keep_the_acls_is_found(
     else:
         monkeypatch.setattr(Access, "refusal", lambda *_: ErrorCode.GROUP_AUTHORIZATION_FAILED)
     assert checked(run(load(text, "orders")), text)
-
-
-def test_the_reference_has_the_invariant() -> None:
-    assert as_table(ACL_INVARIANTS.values()) in (ROOT / "docs/reference/invariants.md").read_text()
 
 
 def test_the_events_tell_who_is_denied_what() -> None:

@@ -13,7 +13,7 @@ from groups.history.passes.summaries import Summary
 from groups.history.replay.fold import replay
 from groups.history.state.group import Protocol, Semantics, State, initial_state
 from groups.releases import Release
-from simulations.invariants import SERVED_INVARIANTS, ServedChecker
+from simulations.invariants import ServedChecker
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.shard import Shard
@@ -23,9 +23,7 @@ from simulations.world.engine import run
 from simulations.world.engine.brokers import Broker
 from simulations.world.engine.checked_run import checker_of
 from simulations.world.scenario import load
-from tests.house import ROOT
 from tests.simulations.classic_runs import answers, requests, violations
-from tests.simulations.invariants_table import as_table
 
 BASE = """
 group: orders
@@ -366,7 +364,3 @@ def test_only_runs_in_which_brokers_change_are_asked_who_is_served() -> None:
     assert isinstance(checker_of(scenario, scenario.semantics), ServedChecker)
     plain = load(text_of(""), "orders")
     assert not isinstance(checker_of(plain, plain.semantics), ServedChecker)
-
-
-def test_the_reference_names_the_invariant() -> None:
-    assert as_table(SERVED_INVARIANTS.values()) in (ROOT / "docs/reference/invariants.md").read_text()

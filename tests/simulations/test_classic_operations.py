@@ -6,9 +6,8 @@ A run as it is breaks nothing; one in which a single entry is another, or is mis
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,13 +16,11 @@ from groups.history.entries import Entry, Kind
 from groups.history.replay.fold import replay
 from groups.history.state.group import Semantics, initial_state
 from groups.wire.embedded.consumer_protocol import encode_assignment
-from simulations.invariants import MEMBER_INVARIANTS, OPERATION_INVARIANTS
 from simulations.invariants.java_table import grown, in_table_order
 from simulations.proof.fuzzing.verdict import verdict_on
 from simulations.world.engine import run
 from simulations.world.engine.checked_run import checker_of
 from simulations.world.scenario import load
-from tests.simulations.invariants_table import as_table
 
 CLASSIC = """
 protocol: classic
@@ -285,13 +282,3 @@ def test_names_stand_in_the_order_of_javas_table() -> None:
     ]
     assert in_table_order(["BB", "Aa"], 16) == ["BB", "Aa"], "both have the hash 2112"
     assert [grown(16, size) for size in (12, 13, 24, 25)] == [16, 32, 32, 64]
-
-
-def tables() -> Iterable[str]:
-    yield as_table(OPERATION_INVARIANTS.values())
-    yield as_table(MEMBER_INVARIANTS.values())
-
-
-def test_the_reference_has_the_tables() -> None:
-    told = (Path(__file__).parents[2] / "docs/reference/invariants.md").read_text()
-    assert all(table in told for table in tables())

@@ -16,7 +16,7 @@ from groups.history.entries import Entry
 from groups.history.replay.fold import replay
 from groups.history.state.group import Semantics, initial_state
 from simulations import small_scenarios
-from simulations.invariants import CLASSIC_INVARIANTS, INVARIANTS, MIXED_INVARIANTS, ROUND_INVARIANTS
+from simulations.invariants import INVARIANTS
 from simulations.invariants.classic_groups import CLASSIC_GROUP_INVARIANTS
 from simulations.proof.exploration import Budgets, NotExplorable, explore
 from simulations.proof.exploration.canonical import as_they_are
@@ -33,6 +33,7 @@ from simulations.protocol.messages.classic_requests import JoinAnswer
 from simulations.world.engine import checked_run
 from simulations.world.engine.checked_run import checker_of
 from simulations.world.scenario import load
+from tests.simulations.invariants_reference import CLASSIC, MIXED
 from tests.simulations.mutations import explored
 from tests.simulations.mutations.of_classic import CLASSIC_MUTATIONS
 
@@ -187,7 +188,7 @@ def test_who_waits_for_rest_sees_a_part_of_what_may_happen() -> None:
 
 
 def test_every_invariant_of_classic_groups_is_judged_or_named_with_the_reason() -> None:
-    every = {*CLASSIC_INVARIANTS, *ROUND_INVARIANTS, *CLASSIC_GROUP_INVARIANTS}
+    every = {*CLASSIC, *CLASSIC_GROUP_INVARIANTS}
     _, search = walked("classic-one-joins")
     untold = {name for names in search.worlds.not_asked.values() for name in names}
     judged = {*CLASSIC_GROUP_INVARIANTS, "one_processor_of_a_generation", "callbacks_of_classic"}
@@ -196,8 +197,8 @@ def test_every_invariant_of_classic_groups_is_judged_or_named_with_the_reason() 
     assert not judged & untold
     _, mixed = walked("migration", unhurried=True)
     of_mixed = {name for names in mixed.worlds.not_asked.values() for name in names}
-    assert of_mixed <= every | set(INVARIANTS) | set(MIXED_INVARIANTS)
-    assert not of_mixed & MIXED_INVARIANTS.keys()
+    assert of_mixed <= every | INVARIANTS | MIXED
+    assert not of_mixed & MIXED
 
 
 def test_only_times_and_names_for_people_are_left_out_of_what_tells_clients_apart() -> None:

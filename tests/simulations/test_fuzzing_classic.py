@@ -11,7 +11,6 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from simulations.invariants import CLASSIC_INVARIANTS, MIXED_INVARIANTS, ROUND_INVARIANTS
 from simulations.proof.fuzzing.batches import Answer, answer, judged
 from simulations.proof.fuzzing.generator import document_of, scenario_of, text_of
 from simulations.proof.fuzzing.groups import Groups
@@ -21,7 +20,6 @@ from simulations.proof.fuzzing.verdict import verdict_on
 from simulations.world.engine import run
 from simulations.world.scenario import load
 from tests.simulations.fuzzing_reach import expected_of
-from tests.simulations.invariants_table import as_table
 
 SEEDS = (0, 99)
 """The first fifty reach everything; ``make fuzz-simulator`` runs many more."""
@@ -141,12 +139,6 @@ def test_wrong_protocols_are_told_in_one_line(arguments: list[str], says: str) -
     with pytest.raises(CommandError, match=says) as caught:
         call_command("fuzz", "--seeds", "1", *arguments, stdout=StringIO(), stderr=StringIO())
     assert caught.value.returncode == 2
-
-
-def test_the_reference_has_the_tables_of_classic_and_mixed_groups() -> None:
-    told = (Path(__file__).parents[2] / "docs/reference/invariants.md").read_text()
-    assert as_table([*CLASSIC_INVARIANTS.values(), *ROUND_INVARIANTS.values()]) in told
-    assert as_table(MIXED_INVARIANTS.values()) in told
 
 
 def test_judging_a_seed_is_the_same_each_time() -> None:

@@ -17,7 +17,6 @@ from groups.history.passes.summaries import Summary
 from groups.history.replay.fold import replay
 from groups.history.state.consumption import end_of
 from groups.history.state.group import Semantics, State, initial_state
-from simulations.invariants import CONSUMPTION_INVARIANTS
 from simulations.proof.fuzzing.verdict import broken_by
 from simulations.world import studies
 from simulations.world.engine import run
@@ -25,7 +24,6 @@ from simulations.world.engine.checked_run import checker_of
 from simulations.world.engine.process import Process
 from simulations.world.scenario import ScenarioError, load
 from tests.house import ROOT
-from tests.simulations.invariants_table import as_table
 
 TWO = """
 protocol: {protocol}
@@ -263,10 +261,6 @@ def test_a_client_that_does_not_poll_is_told_of_and_so_is_that_it_polls_again() 
     says = [(moment["at_ms"], moment["says"]) for moment in json.loads(batch.moments)]
     assert (20_000, "A works on its records and does not poll") in says
     assert (27_000, "A polls again") in says
-
-
-def test_the_reference_has_the_invariants() -> None:
-    assert as_table(CONSUMPTION_INVARIANTS.values()) in (ROOT / "docs/reference/invariants.md").read_text()
 
 
 def test_what_two_partitions_are_told_wrongly_is_seen_at_the_end_though_their_sum_is_right() -> None:
