@@ -10,6 +10,7 @@ import contextlib
 import os
 import re
 import shutil
+import socket
 import tempfile
 import time
 from collections.abc import Generator, Iterable, Iterator
@@ -27,20 +28,15 @@ PROC: Final = Path("/proc")
 GONE_WITHIN_S: Final = 10.0
 """A process that was asked to end, and the sockets that it held, may take a moment on a busy machine."""
 
-KEPT: Final = re.compile(
-    r" -m (groups|simulations|explorer)\.[\w.]+|multiprocessing|playwright/driver|java .*spark"
-)
+KEPT: Final = re.compile(r" -m (groups|simulations|explorer)\.[\w.]+|multiprocessing|java .*spark")
 """The product's own children, which it keeps for the next work and which end with the process; what Spark's session
-and Playwright start behind the tests' back."""
+starts behind the tests' back."""
 
 OF_THE_KILLED: Final = ("etilqs_", "pymp-")
 """What SQLite and multiprocessing have in the temporary folder while they work, and cannot remove where a test kills them."""
 
 ENDED: Final = (b"Z", b"X")
 """The states of a process that has ended and was not waited for."""
-
-LISTENS: Final = "0A"
-"""The state of a listening socket in ``/proc/net/tcp``."""
 
 
 class Leaks:
@@ -177,15 +173,13 @@ def with_command(line: str) -> str:
 
 
 def ports() -> Iterator[str]:
-    """TCP ports on which this process listens."""
-    inodes = set()
+    """TCP ports on which this process listens. Each socket is asked: to read ``/proc/net/tcp`` takes milliseconds."""
     for descriptor in (PROC / "self/fd").iterdir():
         with contextlib.suppress(OSError):
-            target = str(descriptor.readlink())
-            if target.startswith("socket:["):
-                inodes.add(target[8:-1])
-    for table in ("tcp", "tcp6") if inodes else ():
-        for line in (PROC / "net" / table).read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == LISTENS and fields[9] in inodes:
-                yield f"port {int(fields[1].rpartition(':')[2], 16)}"
+            if not str(descriptor.readlink()).startswith("socket:["):
+                continue
+            with socket.fromfd(int(descriptor.name), socket.AF_INET, socket.SOCK_STREAM) as copy:
+                family = copy.getsockopt(socket.SOL_SOCKET, socket.SO_DOMAIN)
+                listens = copy.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+                if listens and family in (socket.AF_INET, socket.AF_INET6):
+                    yield f"port {copy.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""A test that leaves a process, a port or a folder behind fails, and one that cleans up passes."""
+"""A test that leaves a process, a browser, a port or a folder behind fails, and one that cleans up passes."""
 
 from __future__ import annotations
 
@@ -44,6 +44,11 @@ LEAKING = {
         "    started[0].kill()\n    started[0].wait()\n\n"
         "def test_it(servers): servers.append(subprocess.Popen(SLEEP))\ndef test_another(servers): pass",
         "the fixture servers leaves behind: process",
+    ),
+    "a fixture's browser": (
+        "from playwright.sync_api import sync_playwright\n\n@pytest.fixture(scope='module')\ndef browser():\n"
+        "    LEFT.append(sync_playwright().start())\n    yield\n\ndef test_it(browser): pass\ndef test_another(browser): pass",
+        "the fixture browser leaves behind: process",
     ),
 }
 
