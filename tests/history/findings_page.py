@@ -1,4 +1,4 @@
-"""The tables of ``docs/reference/findings.md``, made of what the finders declare.
+"""The tables of ``docs/reference/findings.md``: that of incident patterns is made of what their finders declare.
 
 python -m tests.history.findings_page write      the page anew
 """
@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterable
 from typing import Final
 
-from groups.history.findings.declaring import Section
 from groups.history.findings.patterns.pattern import (
     CALLBACKS,
     COMMITS,
@@ -20,7 +19,7 @@ from groups.history.findings.patterns.pattern import (
     DeclaredPattern,
     Pattern,
 )
-from groups.history.findings.registry import finders, rows
+from groups.history.findings.registry import finders
 from tests.house import ROOT
 
 SOURCE_NAMES: Final = {
@@ -40,31 +39,22 @@ TABLE: Final = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 
 
 def text() -> str:
-    """The page as it is to be: what stands around the tables is as somebody wrote it."""
-    parts = re.split(r"^(?=## )", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    made = {f"## {section.value}\n": _findings(section) for section in Section}
-    made[f"## {INCIDENTS}\n"] = _patterns()
-    return "".join(_with_table(part, made) for part in parts)
+    """The page as it is to be: what stands around the table of patterns is as somebody wrote it."""
+    before, heading, after = PAGE.read_text(encoding="utf-8").partition(f"## {INCIDENTS}\n")
+    return before + heading + TABLE.sub(lambda _: _patterns(), after, count=1)
 
 
-def _with_table(part: str, made: dict[str, str]) -> str:
-    table = next((one for heading, one in made.items() if part.startswith(heading)), None)
-    return part if table is None else TABLE.sub(lambda _: table, part, count=1)
-
-
-def _findings(section: Section) -> str:
-    patterns = {kind for one in _declared() for kind in (one.kind,)}
-    chosen = [row for row in rows() if row.section is section and not patterns & set(row.kinds)]
-    heads = {
-        Section.HAPPENED: ("kind", "what it says", "needs"),
-        Section.PATTERNS: ("kind", "when it is said"),
-    }
-    columns = heads.get(section, ("kind", "what it says"))
-    cells = [
-        [", ".join(f"`{kind}`" for kind in row.kinds), row.meaning, row.needs][: len(columns)]
-        for row in chosen
-    ]
-    return _table(columns, cells)
+def described() -> dict[str, str]:
+    """The kinds that the page has in its other tables, each with what it is read from, empty in a table that does not list that."""
+    page = PAGE.read_text(encoding="utf-8")
+    found: dict[str, str] = {}
+    for table in TABLE.findall(page):
+        heads, _, *lines = [line.strip("| ").split(" | ") for line in table.splitlines()]
+        if heads[0] == "kind":
+            for cells in lines:
+                kinds = re.findall(r"`(\w+)`", cells[0])
+                found |= dict.fromkeys(kinds, cells[2] if "needs" in heads else "")
+    return found
 
 
 def _patterns() -> str:

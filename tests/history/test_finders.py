@@ -27,10 +27,18 @@ def test_each_file_that_declares_a_finder_is_found() -> None:
     assert len(finders()) == len(files)
 
 
-def test_the_reference_has_the_rows_that_finders_declare() -> None:
+def test_the_reference_has_the_patterns_that_finders_declare() -> None:
     assert findings_page.PAGE.read_text(encoding="utf-8") == findings_page.text(), (
         "write it anew: python -m tests.history.findings_page write"
     )
+
+
+def test_the_reference_describes_each_other_kind_and_what_it_is_read_from() -> None:
+    patterns = {each.pattern.kind for each in finders() if isinstance(each, DeclaredPattern)}
+    declared = {kind: row.needs for row in rows() for kind in row.kinds if kind not in patterns}
+    described = findings_page.described()
+    assert described.keys() == declared.keys()
+    assert {kind for kind, needs in described.items() if needs and needs != declared[kind]} == set()
 
 
 def test_no_kind_is_declared_twice_and_no_place_is_taken_twice() -> None:
@@ -79,7 +87,7 @@ from groups.history.findings.finding import Finding, finding
 def found_toys(facts: Facts) -> list[Finding]:
     return [finding("toy", "A toy", [1])]
 
-FINDER: Final = Declared(place=999, find=found_toys, rows=(Row(kinds=("toy",), meaning="a toy"),))
+FINDER: Final = Declared(place=999, find=found_toys, rows=(Row(kinds=("toy",)),))
 """
 
 PROGRAM = """
@@ -91,7 +99,7 @@ print([one["says"] for one in Finder().findings(frame)], [row.kinds for row in r
 """
 
 
-def test_another_finding_touches_one_file(tmp_path: Path) -> None:
+def test_another_finding_touches_one_file_of_the_product(tmp_path: Path) -> None:
     copytree(ROOT / "groups", tmp_path / "groups", ignore=ignore_patterns("__pycache__"))
     (tmp_path / "groups/history/findings/toy.py").write_text(TOY, encoding="utf-8")
     told = subprocess.run(

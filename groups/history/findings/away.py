@@ -44,12 +44,5 @@ def found_away(facts: Facts) -> Iterator[Finding]:
 FINDER: Final = Declared(
     place=120,
     find=found_away,
-    rows=(
-        Row(
-            kinds=("away",),
-            meaning="a static member that left for now (member epoch −2): its partitions stay assigned, and none of its clients runs",
-            needs="records",
-            incident=True,
-        ),
-    ),
+    rows=(Row(kinds=("away",), needs="records", incident=True),),
 )

@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.incidents import member_of
 from groups.history.evidence.steps import Step
-from groups.history.findings.declaring import Declared, Row, Section, Watch
+from groups.history.findings.declaring import Declared, Row, Watch
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.replay.fields import text
@@ -134,16 +134,7 @@ FINDER: Final = Declared(
     find=found_changes,
     watch=BrokerChanges,
     rows=(
-        Row(
-            kinds=("feature",),
-            meaning="`group.version` was upgraded or downgraded: whether brokers serve the consumer protocol from then on, and who was `refused`",
-            incident=True,
-            section=Section.LOG,
-        ),
-        Row(
-            kinds=("rolled",),
-            meaning="`brokers` of a simulation that were stopped and came back, with which `release`",
-            section=Section.LOG,
-        ),
+        Row(kinds=("feature",), incident=True),
+        Row(kinds=("rolled",)),
     ),
 )

@@ -69,16 +69,5 @@ def found_came(facts: Facts) -> Iterator[Finding]:
 FINDER: Final = Declared(
     place=20,
     find=found_came,
-    rows=(
-        Row(
-            kinds=("midway", "began", "formed"),
-            meaning="the log begins in the middle; who was already a member; with whom the group formed",
-            needs="records",
-        ),
-        Row(
-            kinds=("joined",),
-            meaning="who, when; `again` is the ordinal among the joins of the same process",
-            needs="records",
-        ),
-    ),
+    rows=(Row(kinds=("midway", "began", "formed", "joined"), needs="records"),),
 )

@@ -163,16 +163,7 @@ FINDER: Final = Declared(
     find=found_classic,
     watch=ClassicChanges,
     rows=(
-        Row(
-            kinds=("group_type", "leader_changed"),
-            meaning="a classic group whose `protocol_type` is not `consumer`, as of Kafka Connect's workers, and who leads it; who leads it from then on",
-            needs="records",
-        ),
-        Row(
-            kinds=("strategy_changed",),
-            meaning="the assignor that a classic group chose became another one, from `before` to `after`; `names` joined then",
-            needs="records",
-            incident=True,
-        ),
+        Row(kinds=("group_type", "leader_changed"), needs="records"),
+        Row(kinds=("strategy_changed",), needs="records", incident=True),
     ),
 )

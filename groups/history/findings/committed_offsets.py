@@ -321,20 +321,7 @@ FINDER: Final = Declared(
     find=found_offsets,
     rows=(
         Row(
-            kinds=("offset_back",),
-            meaning="a committed offset went back; `why` is `handover` (to `name`, from `giver`), `owner`, `deleted` or `unknown`; `from_offset`, `to_offset`",
-            needs="commits",
-            incident=True,
-        ),
-        Row(
-            kinds=("offsets_set", "offsets_deleted"),
-            meaning="offsets were committed while the group had no member; were deleted, with what explains it (`why`)",
-            needs="commits",
-            incident=True,
-        ),
-        Row(
-            kinds=("two_writers", "unowned_commits"),
-            meaning="a partition whose offset goes back repeatedly under one owner; partitions that are committed though no member holds them",
+            kinds=("offset_back", "offsets_set", "offsets_deleted", "two_writers", "unowned_commits"),
             needs="commits",
             incident=True,
         ),

@@ -36,12 +36,5 @@ def found_coordinator_moved(facts: Facts) -> list[Finding]:
 FINDER: Final = Declared(
     place=90,
     find=found_coordinator_moved,
-    rows=(
-        Row(
-            kinds=("coordinator_moved",),
-            meaning="the leader epoch of the group's partition of `__consumer_offsets` rose",
-            needs="batch headers",
-            incident=True,
-        ),
-    ),
+    rows=(Row(kinds=("coordinator_moved",), needs="batch headers", incident=True),),
 )

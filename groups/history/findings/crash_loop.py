@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from groups.history.evidence.lives import Going
-from groups.history.findings.declaring import Declared, Row, Section
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.patterns.poll_interval import PollLeaves
@@ -144,18 +144,5 @@ def _because(facts: Facts, goings: list[Going]) -> str:
 FINDER: Final = Declared(
     place=40,
     find=found_crash_loops,
-    rows=(
-        Row(
-            kinds=("crash_loop",),
-            meaning="the same process was removed three times or more, at most 15 min apart, and came back as a new one each time",
-            incident=True,
-            section=Section.PATTERNS,
-        ),
-        Row(
-            kinds=("left_and_back",),
-            meaning="the same, where most of the removals look like `max.poll.interval.ms` exceeded",
-            incident=True,
-            section=Section.PATTERNS,
-        ),
-    ),
+    rows=(Row(kinds=("crash_loop", "left_and_back"), incident=True),),
 )

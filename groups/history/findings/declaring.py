@@ -1,7 +1,6 @@
-"""What a finder's file declares of itself, as ``FINDER``: what it finds, how, and what is written of it.
+"""What a finder's file declares of itself, as ``FINDER``: what it finds, and how.
 
-``registry`` finds the files, ``Finder`` asks them, ``docs/reference/findings.md`` and tests are made of their rows: another
-finding is another file, and nothing else.
+``registry`` finds the files, ``Finder`` asks them. Another finding is another file, and its row in ``docs/reference/findings.md``.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import chain
 from typing import ClassVar
 
@@ -19,26 +17,16 @@ from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding
 
 
-class Section(StrEnum):
-    """The tables of the reference."""
-
-    HAPPENED = "What happened"
-    PATTERNS = "Patterns"
-    LOG = "What requests, faults and the log itself tell"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Findings of one table's row: their kinds, what they say, what they are read from.
+    """Kinds of findings, and what they are read from; ``docs/reference/findings.md`` describes each.
 
-    ``incident``: something is wrong, or was changed; no quiet log may say it.
+    ``incident``: something is wrong, or was changed; no quiet log may report it.
     """
 
     kinds: tuple[str, ...]
-    meaning: str
     needs: str = ""
     incident: bool = False
-    section: Section = Section.HAPPENED
 
 
 class Watch(ABC):

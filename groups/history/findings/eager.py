@@ -70,17 +70,7 @@ FINDER: Final = Declared(
     place=170,
     find=each_of(found_eager, found_stops),
     rows=(
-        Row(
-            kinds=("group_stopped",),
-            meaning="a time in which no member of a classic group committed, as all of them joined again for an eager rebalance; no member's `silent` contains it",
-            needs="records and commits",
-            incident=True,
-        ),
-        Row(
-            kinds=("eager_rebalance",),
-            meaning="rebalances of a classic group whose assignor is `range`, `roundrobin` or `sticky`: every member stopped, inferred",
-            needs="records",
-            incident=True,
-        ),
+        Row(kinds=("group_stopped",), needs="records and commits", incident=True),
+        Row(kinds=("eager_rebalance",), needs="records", incident=True),
     ),
 )

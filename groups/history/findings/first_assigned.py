@@ -141,12 +141,5 @@ FINDER: Final = Declared(
     place=192,
     find=found_first,
     watch=FirstOwners,
-    rows=(
-        Row(
-            kinds=("first_assigned",),
-            meaning="who got `partitions` that no member had before, after the group had formed: its topic grew, or is new to the group",
-            needs="records",
-            incident=True,
-        ),
-    ),
+    rows=(Row(kinds=("first_assigned",), needs="records", incident=True),),
 )

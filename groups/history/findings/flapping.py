@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from groups.history.findings.declaring import Declared, Row, Section
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.repeated import spans
@@ -61,12 +61,5 @@ def found_flapping(facts: Facts) -> Iterator[Finding]:
 FINDER: Final = Declared(
     place=70,
     find=found_flapping,
-    rows=(
-        Row(
-            kinds=("flapping",),
-            meaning="partitions that came back twice or more to a process that had had them",
-            incident=True,
-            section=Section.PATTERNS,
-        ),
-    ),
+    rows=(Row(kinds=("flapping",), incident=True),),
 )

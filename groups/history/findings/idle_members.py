@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from groups.history.evidence.lives import IDLE_LEAST_MS
-from groups.history.findings.declaring import Declared, Row, Section
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.state.group import Protocol
@@ -95,12 +95,5 @@ def _held(assigned: object) -> list[tuple[str, int]]:
 FINDER: Final = Declared(
     place=180,
     find=found_idle,
-    rows=(
-        Row(
-            kinds=("idle_members",),
-            meaning="members without a partition for 20 s while the group is stable; `open` at the log's end, or until they got partitions or were gone",
-            incident=True,
-            section=Section.PATTERNS,
-        ),
-    ),
+    rows=(Row(kinds=("idle_members",), incident=True),),
 )

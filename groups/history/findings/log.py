@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from groups.history.findings.declaring import Declared, Row, Section, each_of
+from groups.history.findings.declaring import Declared, Row, each_of
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.story.events import overlap_words
@@ -121,28 +121,7 @@ FINDER: Final = Declared(
     place=900,
     find=each_of(found_epochs, found_commits, found_end, found_overlaps, found_anomalies, found_gaps),
     rows=(
-        Row(
-            kinds=("emptied", "deleted"), meaning="times without any member; the group's end", needs="records"
-        ),
-        Row(
-            kinds=("two_clients",),
-            meaning="a client began with partitions that another one still had, since it did not know of its removal",
-            section=Section.LOG,
-        ),
-        Row(
-            kinds=("epochs", "commits"),
-            meaning="how many; `generations` of a classic group are counted apart",
-            section=Section.LOG,
-        ),
-        Row(
-            kinds=("anomaly",),
-            meaning="a rule that an entry broke: `two_owners`, `overtaken`, `epoch_jump`, `epoch_back`, `unknown_member`, …",
-            section=Section.LOG,
-        ),
-        Row(
-            kinds=("gap",),
-            meaning="offsets that are missing; with `compacted`, how many (`missing`) of the partition's `offsets` compaction took",
-            section=Section.LOG,
-        ),
+        Row(kinds=("emptied", "deleted"), needs="records"),
+        Row(kinds=("two_clients", "epochs", "commits", "anomaly", "gap")),
     ),
 )

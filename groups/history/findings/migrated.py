@@ -34,12 +34,5 @@ def found_migrations(facts: Facts) -> Iterator[Finding]:
 FINDER: Final = Declared(
     place=100,
     find=found_migrations,
-    rows=(
-        Row(
-            kinds=("migrated",),
-            meaning="to which protocol, whether `online`; `back` where it returns",
-            needs="records",
-            incident=True,
-        ),
-    ),
+    rows=(Row(kinds=("migrated",), needs="records", incident=True),),
 )

@@ -63,11 +63,5 @@ def found_moves(facts: Facts) -> Iterator[Finding]:
 FINDER: Final = Declared(
     place=130,
     find=found_moves,
-    rows=(
-        Row(
-            kinds=("moves", "moved"),
-            meaning="how many moves of how many partitions (`distinct`) after forming, whose coming and going they follow; each move",
-            needs="records",
-        ),
-    ),
+    rows=(Row(kinds=("moves", "moved"), needs="records"),),
 )

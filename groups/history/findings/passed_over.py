@@ -69,12 +69,5 @@ def _standing(facts: Facts) -> list[tuple[Pace, list[str]]]:
 FINDER: Final = Declared(
     place=111,
     find=found_passed_over,
-    rows=(
-        Row(
-            kinds=("passed_over",),
-            meaning="a partition whose committed offset has not moved since `from_ms` under several owners (`names`), while others of its topic moved",
-            needs="commits",
-            incident=True,
-        ),
-    ),
+    rows=(Row(kinds=("passed_over",), needs="commits", incident=True),),
 )

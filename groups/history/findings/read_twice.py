@@ -175,7 +175,6 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("read_twice",),
-            meaning="records from `from_offset` up to `to_offset` that a member had read as its commit was refused, and that `taker`, who began at the older commit, reads again",
             needs="records, commits and requests, or lines of clients that report refused commits",
             incident=True,
         ),

@@ -103,12 +103,6 @@ def releases_shown(facts: Facts) -> list[str]:
 FINDER: Final = Declared(
     place=92,
     find=found_release_changes,
-    rows=(
-        Row(
-            kinds=("release_changed",),
-            meaning="the releases of brokers that the records show from there on and before (`release`, `before`), and by what",
-            needs="records",
-        ),
-    ),
+    rows=(Row(kinds=("release_changed",), needs="records"),),
     watch=ReleaseStretches,
 )

@@ -241,12 +241,5 @@ def _length_words(timeout: Timeout) -> str:
 FINDER: Final = Declared(
     place=30,
     find=found_removed,
-    rows=(
-        Row(
-            kinds=("removed",),
-            meaning="who, when. `why` is `left`, `session_expired` or `rebalance_timeout` where a request or a timer tells it; else `looks_like`, with `because`. Nothing is said where the session's length is assumed and a shorter one would explain it as well as a leave. `timeout_ms` is how long the timeout was that removed it, `killed_ms` when its process ended, where the log tells",
-            needs="records",
-            incident=True,
-        ),
-    ),
+    rows=(Row(kinds=("removed",), needs="records", incident=True),),
 )

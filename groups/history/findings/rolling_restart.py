@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from groups.history.findings.declaring import Declared, Row, Section
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.repeated import spans
@@ -111,12 +111,5 @@ def _rounds(chain: Sequence[Bounce], facts: Facts) -> list[list[Bounce]]:
 FINDER: Final = Declared(
     place=50,
     find=found_rolling_restarts,
-    rows=(
-        Row(
-            kinds=("rolling_restart",),
-            meaning="two processes or more that each went and came back once, one after the other; `round` of `rounds` where every member was restarted two or three times so",
-            incident=True,
-            section=Section.PATTERNS,
-        ),
-    ),
+    rows=(Row(kinds=("rolling_restart",), incident=True),),
 )

@@ -147,18 +147,5 @@ def _missed(stop: Stop) -> bool:
 FINDER: Final = Declared(
     place=110,
     find=each_of(found_silent, found_stopped),
-    rows=(
-        Row(
-            kinds=("silent",),
-            meaning="a member that was assigned `partitions` and committed none of them; `ended` is `resumed`, `removed`, `replaced` or `open`",
-            needs="commits",
-            incident=True,
-        ),
-        Row(
-            kinds=("stopped",),
-            meaning="a partition that was not committed for longer than its rhythm allows, though records had come",
-            needs="commits",
-            incident=True,
-        ),
-    ),
+    rows=(Row(kinds=("silent", "stopped"), needs="commits", incident=True),),
 )

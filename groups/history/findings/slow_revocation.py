@@ -84,11 +84,5 @@ def found_waits(facts: Facts) -> list[Finding]:
 FINDER: Final = Declared(
     place=160,
     find=found_waits,
-    rows=(
-        Row(
-            kinds=("waited_for",),
-            meaning="who waited for whom to release what, each wait by itself; `slow` from 10 s on",
-            needs="records",
-        ),
-    ),
+    rows=(Row(kinds=("waited_for",), needs="records"),),
 )

@@ -44,11 +44,5 @@ def found_stable(facts: Facts) -> Iterator[Finding]:
 FINDER: Final = Declared(
     place=200,
     find=found_stable,
-    rows=(
-        Row(
-            kinds=("stable",),
-            meaning="nothing changed since then; `throughout` where nothing happened at all after forming",
-            needs="records",
-        ),
-    ),
+    rows=(Row(kinds=("stable",), needs="records"),),
 )

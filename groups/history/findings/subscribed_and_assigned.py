@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from groups.history.evidence.steps import Key, keys
-from groups.history.findings.declaring import Declared, Row, Section
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.frames.shapes import MemberFrame
@@ -218,24 +218,7 @@ FINDER: Final = Declared(
     place=185,
     find=found_differences,
     rows=(
-        Row(
-            kinds=("topic_not_assigned",),
-            meaning="a topic that members of a stable group subscribe to and of which nobody was given a partition",
-            incident=True,
-            section=Section.PATTERNS,
-        ),
-        Row(
-            kinds=("partitions_not_assigned",),
-            meaning="partitions of a subscribed topic that nobody of a stable group was given, such as those of a topic that grew",
-            needs="the number of the topic's partitions",
-            incident=True,
-            section=Section.PATTERNS,
-        ),
-        Row(
-            kinds=("assigned_unsubscribed",),
-            meaning="a member of a stable group that has partitions of a topic to which it does not subscribe",
-            incident=True,
-            section=Section.PATTERNS,
-        ),
+        Row(kinds=("topic_not_assigned", "assigned_unsubscribed"), incident=True),
+        Row(kinds=("partitions_not_assigned",), needs="the number of the topic's partitions", incident=True),
     ),
 )

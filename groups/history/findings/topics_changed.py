@@ -37,7 +37,6 @@ FINDER: Final = Declared(
     rows=(
         Row(
             kinds=("partitions_added", "topics_deleted", "topics_remade"),
-            meaning="a topic grew, is gone, is there again under another id",
             needs="the metadata log",
             incident=True,
         ),

@@ -130,14 +130,7 @@ FINDER: Final = Declared(
     find=each_of(found_open, found_aborted),
     rows=(
         Row(
-            kinds=("open_transaction",),
-            meaning="a `producer` holds `partitions` in an open transaction from `from_ms` to `to_ms` (null: still `open`); `committed` has the offsets",
-            needs="the markers of transactions",
-            incident=True,
-        ),
-        Row(
-            kinds=("aborted_transactions",),
-            meaning="commits of a `producer` that were aborted with their transactions, `count` requests: never in force",
+            kinds=("open_transaction", "aborted_transactions"),
             needs="the markers of transactions",
             incident=True,
         ),

@@ -12,7 +12,7 @@ from typing import Final
 
 from groups.history.evidence.display_names import DisplayNames
 from groups.history.evidence.incidents import Incident, member_of
-from groups.history.findings.declaring import Declared, Row, Section
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.story.events import ERROR_NAMES, UNSUPPORTED_VERSION
@@ -162,40 +162,18 @@ FINDER: Final = Declared(
     find=found_incidents,
     rows=(
         Row(
-            kinds=("violation",),
-            meaning="a broken [invariant](invariants.md): which, what, its `members` and `partitions`; it opens the verdict",
-            section=Section.LOG,
+            kinds=(
+                "violation",
+                "difference",
+                "fenced",
+                "refused",
+                "stood_still",
+                "cut_off",
+                "failed_over",
+                "lost_batch",
+                "matched",
+            )
         ),
-        Row(
-            kinds=("difference",),
-            meaning="where the simulated coordinator would have answered or written otherwise (`conform`)",
-            section=Section.LOG,
-        ),
-        Row(
-            kinds=("fenced", "refused"),
-            meaning="who was fenced, whose heartbeat was refused otherwise, by which error",
-            section=Section.LOG,
-        ),
-        Row(
-            kinds=("stood_still", "cut_off"),
-            meaning="a process that was paused, or that no message reached; `length_ms` is null if it still is so at the end",
-            section=Section.LOG,
-        ),
-        Row(
-            kinds=("failed_over", "lost_batch"),
-            meaning="a new coordinator in a simulation, how long it loaded; records that were never replicated",
-            section=Section.LOG,
-        ),
-        Row(
-            kinds=("replaced",),
-            meaning="a static member that another process replaced",
-            incident=True,
-            section=Section.LOG,
-        ),
-        Row(
-            kinds=("matched",),
-            meaning="what a regular expression resolved to, each time that changed",
-            section=Section.LOG,
-        ),
+        Row(kinds=("replaced",), incident=True),
     ),
 )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from groups.history.evidence.incidents import Incident
-from groups.history.findings.declaring import Declared, Row, Section
+from groups.history.findings.declaring import Declared, Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.repeated import several, spans
@@ -56,12 +56,5 @@ def found_twins(facts: Facts) -> Iterator[Finding]:
 FINDER: Final = Declared(
     place=80,
     find=found_twins,
-    rows=(
-        Row(
-            kinds=("twin_instance",),
-            meaning="one `group.instance.id` that changed hands three times within 5 min, or went to another client while its holder still committed",
-            incident=True,
-            section=Section.PATTERNS,
-        ),
-    ),
+    rows=(Row(kinds=("twin_instance",), incident=True),),
 )

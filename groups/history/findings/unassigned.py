@@ -70,11 +70,5 @@ def found_unassigned(facts: Facts) -> Iterator[Finding]:
 FINDER: Final = Declared(
     place=140,
     find=found_unassigned,
-    rows=(
-        Row(
-            kinds=("no_owner",),
-            meaning="how long a partition, or a task (`noun`), was unassigned; `open` if it still is; `first` where it waited for its first owner, from the join, the subscription or the growth of its topic on",
-            needs="records",
-        ),
-    ),
+    rows=(Row(kinds=("no_owner",), needs="records"),),
 )

@@ -69,11 +69,5 @@ def found_unread(facts: Facts) -> Iterator[Finding]:
 FINDER: Final = Declared(
     place=150,
     find=found_unread,
-    rows=(
-        Row(
-            kinds=("unread",),
-            meaning="how long nobody read a partition, since the process that should was `killed` or `paused` (`why`): from the fault until the next owner's `on_partitions_assigned` has ended, or the pause has",
-            needs="faults and callbacks, so simulated runs alone",
-        ),
-    ),
+    rows=(Row(kinds=("unread",), needs="faults and callbacks, so simulated runs alone"),),
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from groups.history.findings.declaring import Declared, Find, Row, Section, Watch
+from groups.history.findings.declaring import Declared, Find, Row, Watch
 from groups.history.findings.finding import Finding, finding
 
 RECORDS: Final = "records"
@@ -71,13 +71,7 @@ class Pattern:
 
     def row(self) -> Row:
         needs = " or ".join(" and ".join(each) for each in self.sources)
-        return Row(
-            kinds=(self.kind,),
-            meaning=f"{self.look_for} ({self.severity})",
-            needs=needs,
-            incident=self.severity is not Severity.HARMLESS,
-            section=Section.PATTERNS,
-        )
+        return Row(kinds=(self.kind,), needs=needs, incident=self.severity is not Severity.HARMLESS)
 
     def finder(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from groups.history.findings.declaring import Row, Section
+from groups.history.findings.declaring import Row
 from groups.history.findings.facts import Facts
 from groups.history.findings.finding import Finding, finding
 from groups.history.findings.patterns.pattern import RECORDS, Pattern, Severity
@@ -93,12 +93,5 @@ def _finding(
 FINDER: Final = PATTERN.finder(
     5,
     found_two_owners,
-    more=(
-        Row(
-            kinds=("release_missing",),
-            meaning="a member is given a partition that another one has in the log, where the record of its release may be missing",
-            needs="records",
-            section=Section.LOG,
-        ),
-    ),
+    more=(Row(kinds=("release_missing",), needs="records"),),
 )
