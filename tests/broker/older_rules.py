@@ -1,7 +1,7 @@
 """The rules that separate the releases before 4.3, asked of a real broker: on which side of each it is.
 
 ``python -m tests.broker.older_rules [RELEASE…]`` starts a broker of each release and prints a table: ``old`` is what
-``groups.releases.OLDER`` says of the releases before, ``new`` what it says of the others.
+``docs/reference/releases.md`` says of the releases before, ``new`` what it says of the others.
 """
 
 from __future__ import annotations

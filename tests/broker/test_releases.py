@@ -79,7 +79,7 @@ def test_a_release_whose_jars_cannot_be_had_is_one_line_and_exit_2() -> None:
 
 def test_a_broker_of_4_2_is_on_the_side_of_each_rule_that_its_release_stands_on(released_jars: str) -> None:
     release = version_of("4.2.1")
-    sides = {rule.name: "new" if rule.version <= release else "old" for rule in OLDER}
+    sides = {rule: "new" if version_of(since) <= release else "old" for rule, since in OLDER.items()}
     assert {name for name in sides if name not in PROBES} == {
         "target_cut_to_subscription",
         "deletion_by_topic_id",

@@ -1,4 +1,4 @@
-"""The tables of rules in ``docs/reference/releases.md``: ``python -m tests.house.releases_page write`` writes it."""
+"""The tables of rules in ``docs/reference/releases.md``: ``python -m tests.house.releases_page write`` writes that of simulated releases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import Final
 
-from groups.releases import OLDER, TABLE
+from groups.releases import TABLE
 from groups.releases.table import Rule
 from tests.house import ROOT
 
@@ -19,12 +19,15 @@ _OLDER_HEAD: Final = "| older rule | since | before | from then on | source |\n|
 
 
 def text() -> str:
-    """The page with the tables as they are to be; what is around them stays."""
-    page = PAGE.read_text(encoding="utf-8")
-    for head, rules in ((_HEAD, TABLE), (_OLDER_HEAD, OLDER)):
-        before, _, after = page.partition(head)
-        page = before + head + _rows(rules) + re.sub(r"\A(?:\|.*\n)*", "", after)
-    return page
+    """The page with the table as it is to be; what is around it stays."""
+    before, _, after = PAGE.read_text(encoding="utf-8").partition(_HEAD)
+    return before + _HEAD + _rows(TABLE) + re.sub(r"\A(?:\|.*\n)*", "", after)
+
+
+def older() -> dict[str, str]:
+    """The older rules that the page describes, each with its first release."""
+    _, _, table = PAGE.read_text(encoding="utf-8").partition(_OLDER_HEAD)
+    return dict(re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", table.split("\n\n")[0], re.MULTILINE))
 
 
 def _rows(rules: Iterable[Rule]) -> str:

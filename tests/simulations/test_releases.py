@@ -13,7 +13,7 @@ from groups.history.entries import Entry, Kind
 from groups.history.passes.recorder import Recorder
 from groups.history.replay.fold import replay
 from groups.history.state.group import initial_state
-from groups.releases import EARLIER, NEWEST, TABLE, Release, Rules, UnknownRelease, release_of
+from groups.releases import EARLIER, NEWEST, OLDER, TABLE, Release, Rules, UnknownRelease, release_of
 from simulations.invariants.ties import AssignorTies
 from simulations.protocol.assignors.java_orders import string_hash
 from simulations.protocol.coordinator.errors import ConfigRefused
@@ -424,3 +424,4 @@ def test_the_page_of_releases_has_every_rule() -> None:
     assert releases_page.PAGE.read_text(encoding="utf-8") == releases_page.text(), (
         "write it: python -m tests.house.releases_page write"
     )
+    assert releases_page.older() == OLDER
