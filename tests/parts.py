@@ -8,6 +8,7 @@ did, these run once more alone, and the last lines say what came of it (see ``ag
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,6 +129,10 @@ cores had five tests or more that wanted to run, and some waited for their turn 
 IDLE_SHARE: Final = 0.25
 """One more runs where the processors had nothing to do for such a share of the time since the last look."""
 
+BESIDE_NICE: Final = 10
+"""Of a part of the rest that only computes: one of them runs beside the others, on what these leave, a quarter of the processors
+in the first twenty minutes. It has a session of its own, since Linux shares the processors among sessions first."""
+
 LOOK_EVERY_S: Final = 15.0
 """Long enough that a broker's start or a page's wait is not taken for an idle machine."""
 
@@ -184,7 +189,7 @@ def run(tier: Tier, part: Part, seed: int, *, once_more: bool = False) -> Outcom
 
     Without Node the part in JavaScript is skipped, unless ``REQUIRE_ALL`` is set.
     """
-    name = name_of(tier, part)
+    name, beside = name_of(tier, part), is_beside((tier, part)) and not once_more
     command = [*(command_of(tier, part) or ())]
     begun_s = time.monotonic()
     if shutil.which(command[0]) is None:
@@ -204,7 +209,10 @@ def run(tier: Tier, part: Part, seed: int, *, once_more: bool = False) -> Outcom
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
+            start_new_session=beside,
         )
+        if beside:
+            make_nice(running[name].pid)
         # In place of `wait`, which does not return what the processes used.
         _, status, used = os.wait4(running[name].pid, 0)
     running[name].returncode = code = os.waitstatus_to_exitcode(status)
@@ -216,6 +224,19 @@ def run(tier: Tier, part: Part, seed: int, *, once_more: bool = False) -> Outcom
         took_s=time.monotonic() - begun_s,
         busy_s=used.ru_utime + used.ru_stime,
     )
+
+
+def is_beside(work: Work) -> bool:
+    """Whether a part runs beside the others: one that only computes. Not in the quick tier, in which a failure is final."""
+    tier, part = work
+    return tier is Tier.REST and "inner" in (part.rest or ())
+
+
+def make_nice(pid: int) -> None:
+    """The process gives way to all others, and what it will start does so, too."""
+    os.setpriority(os.PRIO_PROCESS, pid, BESIDE_NICE)
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{pid}/autogroup").write_text(str(BESIDE_NICE))
 
 
 def name_of(tier: Tier, part: Part) -> str:
@@ -270,7 +291,7 @@ def run_all(works: Sequence[Work], seed: int) -> int:
     shutil.rmtree(LOGS / "failed", ignore_errors=True)
     names = ", ".join(name_of(*work) for work in works)
     say(
-        f"{names}: {AT_ONCE} at a time, one more while the processors are idle. The output of a part is in {LOGS}, and is printed when the part has ended."
+        f"{names}: {AT_ONCE} at a time, one more while the processors are idle, and of the rest one that only computes. The output of a part is in {LOGS}, and is printed when the part has ended."
     )
     begun_s = time.monotonic()
     outcomes = run_at_once(AT_ONCE, works, lambda *work: run(*work, seed))
@@ -293,22 +314,32 @@ def run_all(works: Sequence[Work], seed: int) -> int:
 def run_at_once(at_once: int, works: Sequence[Work], work: Callable[[Tier, Part], Outcome]) -> list[Outcome]:
     """What became of the works, in the order in which they ended; what each printed is printed then.
 
-    Where some run at once and leave the processors idle, one more than ``at_once`` does.
+    Where some run at once and leave the processors idle, one more than ``at_once`` does, and one beside them.
     """
     begun_s = alive_s = time.monotonic()
     outcomes: list[Outcome] = []
     waiting = deque(works)
-    left: set[Future[Outcome]] = set()
+    left: dict[Future[Outcome], Work] = {}
     idle = Idle()
-    with ThreadPoolExecutor(at_once + 1) as pool:
-        # Ctrl-C reaches the parts by itself, SIGTERM does not.
+    with ThreadPoolExecutor(at_once + 2) as pool:
+        # Ctrl-C reaches the parts by itself, but for the one beside; SIGTERM reaches none.
         signal.signal(signal.SIGTERM, lambda *_: end(waiting))
         while waiting or left:
             room = at_once + (at_once > 1 and idle.share() >= IDLE_SHARE)
-            while waiting and len(left) < room:
-                left.add(pool.submit(work, *waiting.popleft()))
-            done, left = wait(left, timeout=LOOK_EVERY_S, return_when=FIRST_COMPLETED)
+            while following := next_of(waiting, left.values(), room):
+                waiting.remove(following)
+                left[pool.submit(work, *following)] = following
+            try:
+                done, _ = wait(left, timeout=LOOK_EVERY_S, return_when=FIRST_COMPLETED)
+            except KeyboardInterrupt:
+                waiting.clear()
+                for process in list(running.values()):
+                    with contextlib.suppress(ProcessLookupError):
+                        if os.getsid(process.pid) == process.pid:
+                            process.send_signal(signal.SIGINT)
+                raise
             for part in done:
+                del left[part]
                 outcomes.append(part.result())
                 say(outcomes[-1].output)
             now_s = time.monotonic()
@@ -317,6 +348,16 @@ def run_at_once(at_once: int, works: Sequence[Work], work: Callable[[Tier, Part]
             if done or now_s - alive_s >= ALIVE_EVERY_S:
                 alive_s = now_s
     return outcomes
+
+
+def next_of(waiting: Iterable[Work], under_way: Collection[Work], room: int) -> Work | None:
+    """The next part that may start: in ``room`` the first one, and one beside, which has room where only such ones are left."""
+    beside = sum(map(is_beside, under_way))
+    for work in waiting:
+        if len(under_way) - beside < room if not is_beside(work) else room > 1 and not beside:
+            return work
+    only_such = all(map(is_beside, waiting)) and len(under_way) < room
+    return next(iter(waiting), None) if only_such else None
 
 
 class Idle:
@@ -337,11 +378,11 @@ class Idle:
         return self.found
 
     def read(self) -> tuple[int, int]:
-        """Ticks in which all processors had nothing to do or waited for a disk, and all ticks."""
+        """Ticks in which all processors had nothing to do but what gives way, or waited for a disk, and all ticks."""
         if not self.TABLE.exists():
             return 0, 0
         ticks = [int(word) for word in self.TABLE.read_text().splitlines()[0].split()[1:9]]
-        return ticks[3] + ticks[4], sum(ticks)
+        return ticks[1] + ticks[3] + ticks[4], sum(ticks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

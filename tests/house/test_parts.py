@@ -199,6 +199,39 @@ def test_one_part_more_runs_while_the_processors_are_idle(
     assert max(together) == most
 
 
+def test_one_part_of_the_rest_that_only_computes_runs_beside_those_that_wait() -> None:
+    browser, broker, history, simulations = (
+        (Tier.REST, part)
+        for name in ("browser", "broker", "history", "simulations")
+        for part in PARTS
+        if part.name == name
+    )
+    every = [browser, broker, history, simulations]
+    assert parts.next_of(every, [], 1) == browser
+    assert parts.next_of([broker, history, simulations], [browser], 1) is None, "once more, alone"
+    assert parts.next_of([broker, history, simulations], [browser], 2) == broker
+    assert parts.next_of([history, simulations], [browser, broker], 2) == history
+    assert parts.next_of([simulations], [browser, broker, history], 2) is None
+    assert parts.next_of([simulations], [browser, history], 2) is None
+    assert parts.next_of([simulations], [history], 2) == simulations, "nothing waits any more"
+    assert parts.next_of([simulations], [], 1) == simulations
+    quick = (Tier.QUICK, history[1])
+    assert parts.next_of([quick], [browser, broker], 2) is None
+
+
+def test_what_runs_beside_gives_way_and_is_a_session_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(parts, "LOGS", tmp_path)
+    shows = "import os; print(os.getpriority(os.PRIO_PROCESS, 0), os.getsid(0) == os.getpid())"
+    command = (sys.executable, "-c", f"import time; time.sleep(1); {shows}", "inner")
+    part = Part(name="drawn", what="drawn", quick=command, rest=command)
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert parts.run(Tier.REST, part, 1).output.split() == [str(parts.BESIDE_NICE), "True"]
+    assert parts.run(Tier.QUICK, part, 1).output.split() == [str(own), "False"]
+    assert parts.run(Tier.REST, part, 1, once_more=True).output.split() == [str(own), "False"]
+
+
 def test_the_idle_share_is_that_of_the_time_between_two_looks(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -207,8 +240,8 @@ def test_the_idle_share_is_that_of_the_time_between_two_looks(
     monkeypatch.setattr(parts, "LOOK_EVERY_S", 0.0)
     table.write_text("cpu  100 0 100 500 100 0 0 0 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n")
     idle = parts.Idle()
-    table.write_text("cpu  160 0 110 525 105 0 0 0 0 0\n")
-    assert idle.share() == 0.3
+    table.write_text("cpu  150 10 110 520 100 0 0 0 0 0\n")
+    assert idle.share() == pytest.approx(30 / 90)
     table.unlink()
     assert parts.Idle().share() == 0.0
 
