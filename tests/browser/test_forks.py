@@ -94,9 +94,12 @@ def test_the_table_of_rebalances_sorts_filters_and_opens_a_moment(
     page.get_by_role("button", name="Moved").click()
     page.get_by_role("button", name="Moved").click()
     expect(rows.first).to_contain_text("A was removed")
+    page.get_by_role("button", name="Records waited").click()
+    expect(rows.first).to_contain_text("not known")
     page.get_by_label("Filter").fill("rejoined")
     expect(page.locator("#count")).to_have_text("1 of 4 rebalances")
-    page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for width in (820, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     rows.first.get_by_role("link").click()
     page.wait_for_url("**/t/incident-slow-revocation?at=159*", timeout=60_000)
