@@ -140,6 +140,8 @@ class ConsumptionChecker(SideChecker):
         self._logs: dict[str, list[ConsumedLog]] = {}
         self._gone: list[ConsumedLog] = []
         """Of topics that were deleted: what they cost stays counted."""
+        self._last_gone: dict[str, list[ConsumedLog]] = {}
+        """By name, of the topic that was deleted last: a commit of it may be under way, or is sent again."""
         self._committed: dict[Partition, int] = {}
         self._lag_max = 0
         self._sums = Sums(self._violations)
@@ -216,7 +218,8 @@ class ConsumptionChecker(SideChecker):
 
     def _forget(self, name: str, at_ms: int) -> None:
         self._clients.forgotten(name)
-        for log in self._logs.pop(name):
+        self._last_gone[name] = self._logs.pop(name)
+        for log in self._last_gone[name]:
             log.closes(at_ms)
             self._gone.append(log)
 
@@ -239,9 +242,19 @@ class ConsumptionChecker(SideChecker):
                     continue
                 log.advance(entry.at_ms)
                 began, came = log.reached.get(entry.actor, (0, 0))
-                if not began <= offset <= came <= log.end(entry.at_ms):
+                if not (
+                    began <= offset <= came <= log.end(entry.at_ms)
+                    or self._was_read(entry, partition, offset)
+                ):
                     text = f"{entry.actor} commits {offset} of {named([partition])}, and has read from {began} to {came}; its log ends at {log.end(entry.at_ms)}"
                     self._violations.add(AFTER_WRITTEN, text, (entry.sequence,), (entry.actor,), (partition,))
+
+    def _was_read(self, entry: Entry, partition: Partition, offset: int) -> bool:
+        """Whether its client came so far in the topic of this name that is gone."""
+        name, number = partition
+        logs = self._last_gone.get(name, ())
+        began, came = logs[number].reached.get(entry.actor, (0, -1)) if number < len(logs) else (0, -1)
+        return began <= offset <= came
 
     # What is read.
 

@@ -250,3 +250,43 @@ def test_a_static_member_whose_poll_is_late_amid_a_join_reads_on_under_its_next_
 
 def test_a_mixed_group_converges_though_a_static_member_came_back_without_a_word() -> None:
     assert judged(63050, "kip", groups=Groups.MIXED).broken is None
+
+
+@pytest.mark.parametrize("semantics", Semantics)
+def test_an_assignment_of_a_deleted_group_is_not_given_to_the_next_one_of_its_generation(
+    semantics: Semantics,
+) -> None:
+    """Kafka's follow-up has the group object of its own life."""
+    log = log_of_text(f"""\
+group: g
+semantics: {semantics}
+topics: {{foo: {{partitions: 1}}}}
+config: {{initial_rebalance_delay_ms: 0}}
+members: {{A: {{subscribe: [], protocol: classic}}}}
+replication_ms: 1000
+network: {{delay_ms: [0, 0]}}
+script:
+  - {{at: 0s, join: A}}
+  - {{at: 400ms, leave: A}}
+  - {{at: 401ms, delete_group: g}}
+  - {{at: 404ms, join: A}}
+until: 60s
+""")
+    assert violations(log) == []
+    assert syncs(log, "A~2", 0) == [0]
+
+
+def test_a_commit_of_a_topic_that_was_deleted_and_created_again_meanwhile_is_no_violation() -> None:
+    log = log_of_text("""\
+group: g
+semantics: kip
+topics: {bar: {partitions: 1, rate: 1}}
+members: {C: {subscribe: [bar], protocol: classic}}
+script:
+  - {at: 0s, join: C}
+  - {at: 8s, commit: C}
+  - {at: 8s, delete_topic: bar}
+  - {at: 8s, create_topic: bar, partitions: 1}
+until: 60s
+""")
+    assert violations(log) == []

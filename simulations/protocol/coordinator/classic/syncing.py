@@ -91,7 +91,12 @@ def sync_timer_expired(operation: Operation, generation: int | None) -> None:
 
 
 def _goes_on(group: Group, stored: AssignmentAppended) -> bool:
-    return group.state is COMPLETING and group.generation == stored.generation
+    """A group that was deleted meanwhile and began again may have the generation, but has other members."""
+    return (
+        group.state is COMPLETING
+        and group.generation == stored.generation
+        and group.members.keys() <= stored.assignments.keys()
+    )
 
 
 def _refusal(group: Group, request: SyncGroup) -> ErrorCode:
