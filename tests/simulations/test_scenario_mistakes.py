@@ -37,6 +37,12 @@ CLASSIC = "topics: {a: {partitions: 1}}\nmembers: {A: {subscribe: [a], protocol:
         (BASE + "seed: 1\nseed: 2", 8, "seed", "this key stands twice"),
         (BASE + "seed: seven", 7, "seed", "expected a whole number, found 'seven'"),
         (BASE + "semantics: kipp", 7, "semantics", "unknown semantics kipp; did you mean kip?"),
+        (
+            BASE.replace("[foo]}", "[foo], client: librdkafka}") + "semantics: kip",
+            3,
+            "members.A.client",
+            "only semantics: kafka has the client librdkafka; leave client out",
+        ),
         (BASE + "protocol: clasic", 7, "protocol", "unknown protocol clasic; did you mean classic?"),
         (
             BASE + "  - {at: 5s, bounce: A, with: {assignors: [sticky]}}",

@@ -30,6 +30,7 @@ from typing import Final
 from groups.history.state.group import Semantics
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
 from simulations.protocol.assignors.scripted import SCRIPTED, ScriptedAssignor, ScriptedTarget
+from simulations.protocol.client.consumer import ConsumerClient
 from simulations.protocol.coordinator.settings import MAX_INT, Settings
 from simulations.world.scenario.access import Denial, read_denials
 from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, Event, Verb
@@ -282,6 +283,8 @@ def load(text: str, name: str = "scenario") -> Scenario:
     semantics = Semantics.KAFKA
     if "semantics" in found:
         semantics = Semantics(found["semantics"].choice(tuple(Semantics), "semantics"))
+    if semantics is Semantics.KIP:
+        _check_clients(found["members"], members)
     names = Names(group=group, members=members, topics=ever, settings=settings, semantics=semantics)
     given_until_ms = found["until"].duration_ms(UNTIL_MAX_MS) if "until" in found else None
     there: Iterable[str] = ()
@@ -320,3 +323,11 @@ def load(text: str, name: str = "scenario") -> Scenario:
         until_ms=until_ms,
         text=text,
     )
+
+
+def _check_clients(node: Node, members: Mapping[str, Member]) -> None:
+    """``kip`` has the text's one client of the consumer protocol."""
+    for name, keys in node.mapping().items():
+        if members[name].classic is None and members[name].client != ConsumerClient.JAVA_4_3:
+            client = keys.mapping()["client"]
+            raise client.wrong(f"only semantics: kafka has the client {client.text()}; leave client out")
