@@ -25,7 +25,7 @@ from explorer.pages.rehearsal import views as rehearsal
 from explorer.pages.remedies import views as remedies
 from explorer.pages.runs import views as runs
 from explorer.pages.sweeps import views as sweeps
-from explorer.pages.timelines import assignment, rebalances, report, steps, together
+from explorer.pages.timelines import assignment, notes, rebalances, report, steps, together
 from explorer.pages.timelines import timeline_api as timelines
 from explorer.pages.troubles import views as troubles
 from explorer.server.health import views as health
@@ -192,6 +192,8 @@ urlpatterns = [
     api(f"{T}/figures/epochs", "figure-epochs", GET=timelines.epochs_figure),
     api(f"{T}/topics", "topics", PATCH=timelines.name_topics),
     api(f"{T}/together", "together", POST=together.say),
+    api(f"{T}/notes", "notes", GET=notes.listed, POST=notes.write),
+    api("notes/<slug:note_id>", "note", PATCH=notes.edit, DELETE=notes.delete),
     api(f"{T}/cancel", "cancel", POST=timelines.cancel),
     api(f"{T}/forks", "forks", GET=forks.offered, POST=forks.start),
 ]

@@ -20,13 +20,14 @@ from groups.storage.writing import ID_ALPHABET, ID_LENGTH
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """What of a timeline is handed on: a stretch or all of it; under ``key`` with names hidden; ``made`` is shown as the time of its making.
-    ``at``: the entry at which a page opens."""
+    ``at``: the entry at which a page opens; ``notes``: whether it has the notes."""
 
     made: datetime
     stretch: Stretch | None = None
     key: bytes | None = None
     view: Literal["reader", "investigator"] = "investigator"
     at: int | None = None
+    notes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

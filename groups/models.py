@@ -13,6 +13,7 @@ from django.db import models
 from groups.alert_models import Alert, AlertRule, Delivery
 from groups.authors import author_field
 from groups.cluster_models import Cluster, WatchedGroup
+from groups.note_models import Note
 from groups.packs.listed_summary import GROUP_LENGTH_MOST, read_verdict
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Digested",
     "Folded",
     "Import",
+    "Note",
     "OffsetBlock",
     "Timeline",
     "WatchedGroup",

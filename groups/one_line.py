@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Final
+
+SECRET: Final = re.compile(
+    r"://[^/]*:[^/]*@|[?&][^=&]*(key|secret|token|password|sig|credential)[^=&]*=", re.IGNORECASE
+)
+"""In the address of a bucket: a password, or an option that is one."""
 
 
 def one_line(error: BaseException) -> str:

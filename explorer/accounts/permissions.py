@@ -24,6 +24,8 @@ class Action(StrEnum):
     LOOK = "look"
     TRY = "try"
     TOGETHER = "together"
+    NOTE = "note"
+    CHANGE_NOTE = "change-note"
     EXPORT = "export"
     RUN = "run"
     IMPORT = "import"
@@ -65,7 +67,7 @@ TABLE: Final = {
         GET rebalances report steps api-rebalances remedies api-remedy-search proof api-proofs api-proof api-kept api-groups api-imports api-import api-import-groups api-entry-bytes api-laboratory api-rehearsal api-rehearsal-plan api-lessons api-lesson
         GET api-sweeps api-sweep api-sweep-table api-sweep-cell api-sweep-seed api-links api-laboratory-links
         GET api-clusters api-cluster api-cluster-groups api-cluster-timelines api-cluster-alerts api-cluster-rules api-cluster-rule api-cluster-silences
-        GET api-timelines api-timeline api-chunk api-digest api-offsets api-lag api-range api-watch api-changes api-frame api-assignment api-metrics api-entries api-figure-epochs api-forks
+        GET api-timelines api-timeline api-chunk api-digest api-offsets api-lag api-range api-watch api-notes api-changes api-frame api-assignment api-metrics api-entries api-figure-epochs api-forks
         SOCKET ws/timelines/<slug:key> ws/together/<slug:key> ws/imports/<slug:key> ws/sweeps/<slug:key> ws/clusters/<slug:key>
         """,
     ),
@@ -77,6 +79,8 @@ TABLE: Final = {
         "look together: present to those who look at a timeline, follow, hand over", VIEWER, VIEWER,
         "POST api-together",
     ),
+    Action.NOTE: Permission("write notes, questions and replies at moments of a timeline", EDITOR, EDITOR, "POST api-notes"),
+    Action.CHANGE_NOTE: Permission("edit or delete a note", EDITOR, ADMIN, "PATCH api-note\nDELETE api-note"),
     Action.EXPORT: Permission(
         "take an incident, a comparison or a group of the laboratory along as a file", VIEWER, VIEWER,
         "POST api-exports api-pseudonyms api-comparison-exports api-laboratory-exports",

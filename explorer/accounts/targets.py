@@ -27,6 +27,7 @@ TARGETS: Final[Mapping[str, tuple[str, tuple[str, str]]]] = {
     "proof_id": ("simulations.Proof", ("author_id", "")),
     "link_id": ("sharing.Link", ("author_id", "timeline__cluster_id")),
     "rule_id": ("groups.AlertRule", ("author_id", "cluster_id")),
+    "note_id": ("groups.Note", ("author_id", "timeline__cluster_id")),
     "cluster_id": ("groups.Cluster", ("author_id", "pk")),
 }
 """By the name in an address: the model of its id, its author, and its cluster where it has one."""

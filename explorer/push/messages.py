@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Final
 
 from explorer.pages.clusters.describing import groups_of
+from explorer.pages.timelines.notes import stamps
 from explorer.push.together import announce_people
 from groups.cluster_models import Cluster
 from groups.history.replay.fold import FOLD_VERSION
@@ -61,14 +62,15 @@ class TogetherMessages(Messages):
     ends = False
 
     def hello(self, key: str) -> dict[str, Any] | None:
-        return {"type": "hello"} if Timeline.objects.filter(pk=key).exists() else None
+        found = Timeline.objects.filter(pk=key).exists()
+        return {"type": "hello", "notes": stamps([key])[key]} if found else None
 
     @staticmethod
     def tails(keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """None: the windows of other processes are announced, too."""
-        for key in keys:
+        """The windows of other processes are announced, too."""
+        for key, notes in stamps(keys).items():
             announce_people(key)
-        return iter(())
+            yield key, {"notes": notes}
 
 
 class ImportMessages(Messages):

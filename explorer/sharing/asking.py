@@ -40,6 +40,7 @@ def wanted_of(body: dict[str, Any], timeline: Timeline) -> Wanted:
         key=hiding_key_of(body),
         view=cast(Literal["reader", "investigator"], view),
         at=at_of(body, timeline),
+        notes=flag_of(body, "notes"),
     )
 
 
@@ -59,11 +60,15 @@ def compared_of(body: dict[str, Any]) -> Compared:
 
 def hiding_key_of(body: dict[str, Any]) -> bytes | None:
     """The key under which names are hidden; null where they are shown."""
-    hides = body.get("hide_names", False)
-    if not isinstance(hides, bool):
-        raise BadRequest(f"hide_names={hides!r} must be true or false.", field="hide_names")
     key = key_of(body)
-    return key if hides else None
+    return key if flag_of(body, "hide_names") else None
+
+
+def flag_of(body: dict[str, Any], name: str) -> bool:
+    value = body.get(name, False)
+    if not isinstance(value, bool):
+        raise BadRequest(f"{name}={value!r} must be true or false.", field=name)
+    return value
 
 
 def asked_of(body: dict[str, Any], timeline: Timeline) -> Asked:

@@ -14,7 +14,9 @@ FILE_BYTES_MOST = 24 * 1024 * 1024
 def html(timeline: Timeline, wanted: Wanted) -> Export:
     found = incident(timeline, wanted.stretch, key=wanted.key)
     facts = shown(timeline, found, hidden_id(wanted.key) if wanted.key else "")
-    content = page_of(timeline, facts, found, view=wanted.view, made=wanted.made, at=wanted.at)
+    content = page_of(
+        timeline, facts, found, view=wanted.view, made=wanted.made, at=wanted.at, notes=wanted.notes
+    )
     if len(content) > FILE_BYTES_MOST:
         raise CannotHandOn(
             f"The file would have {len(content) / 1e6:.0f} MB, more than {FILE_BYTES_MOST // 1024**2} MB: name a shorter stretch."

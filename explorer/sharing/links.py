@@ -110,7 +110,9 @@ def make(timeline: Timeline, asked: Asked) -> tuple[Link, str]:
         sentence=headline_text(found.summary),
         policy=policy(TIMELINE, connects=True),
         card=card(found),
-        page=lambda link: page_of(timeline, facts, found, view=wanted.view, made=wanted.made, link=link),
+        page=lambda link: page_of(
+            timeline, facts, found, view=wanted.view, made=wanted.made, link=link, notes=wanted.notes
+        ),
         timeline=timeline,
         first=found.stretch.first,
         last=found.stretch.last,

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from explorer.pages.board.origin import Origin
 from explorer.pages.board.views import SEMANTICS
+from explorer.pages.timelines.notes import shown_notes
 from explorer.pages.timelines.timeline_api import PROVENANCE
 from explorer.sharing.one_file import TIMELINE, Link, View, made_at_text, sealed
 from explorer.sharing.panels import panels_of
@@ -116,6 +117,7 @@ def page_of(
     made: datetime,
     link: Link | None = None,
     at: int | None = None,
+    notes: bool = False,
 ) -> bytes:
     """The page; it opens at entry ``at``."""
     context = {
@@ -125,6 +127,7 @@ def page_of(
         "headline": headline_clauses(incident.summary),
         "clauses": (incident.summary.get("verdict") or {}).get("clauses", []),
         "semantics_means": SEMANTICS.get(facts.semantics, ""),
+        "notes": shown_notes(timeline, incident) if notes else [],
         "made": _made(facts, incident, made),
         **moments_as_text(incident),
     }

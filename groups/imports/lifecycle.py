@@ -32,6 +32,7 @@ from groups.jobs.leases import LEASE_S, Leases, Watch, end_of_lease, end_of_wait
 from groups.jobs.patience import patiently
 from groups.jobs.warm_children import WarmChildren
 from groups.models import TITLE_LENGTH_MOST, Import
+from groups.one_line import SECRET
 from groups.packs.listed_summary import plain
 from groups.pipeline.spark.failures import why
 from groups.reserve import makes_room
@@ -90,6 +91,10 @@ def create(
     stays. ``settings``: of the groups' consumers, by Kafka's names. ``lead``: the group that is shown first.
     ``engine``: what carries its tasks (``groups.pipeline.engine.ENGINES``), else the setting does. ``groups``: these alone. ``from_ms``: groups of which something is later. ``until_ms``: nothing that is later. ``end_offsets``: those of the groups' partitions over time, from a file.
     """
+    if any(SECRET.search(path) for path in paths):
+        raise BadPath(
+            "An import stores its paths, so none has a secret in it: give that in the environment (AWS_SECRET_ACCESS_KEY and the like)."
+        )
     created = Import(
         id=import_id or storage.new_id(),
         title=str(plain(title))[:TITLE_LENGTH_MOST],
@@ -114,6 +119,10 @@ def create(
         if end_offsets is not None:
             storage.store_imported(created, *end_offsets)
     return created
+
+
+class BadPath(Exception):
+    """A path that is not stored: one line."""
 
 
 class BadTitle(Exception):

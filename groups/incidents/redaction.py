@@ -21,6 +21,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
@@ -177,6 +178,15 @@ class Redactor:
     def _digest(self, text: str) -> bytes:
         # A name out of a log may hold half of a surrogate pair.
         return hmac.digest(self._key, text.encode("utf-8", "surrogatepass"), hashlib.sha256)
+
+
+def in_text(names: Mapping[str, str]) -> Callable[[str], str]:
+    """Replaces names within what a person wrote, the longest first; of more than two letters however they are capitalised."""
+    known = {name.casefold(): there for name, there in names.items()}
+    words = sorted(filter(None, names), key=len, reverse=True)
+    parts = [f"(?i:{re.escape(word)})" if len(word) > 2 else re.escape(word) for word in words]
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)") if parts else None
+    return lambda text: pattern.sub(lambda found: known[found[0].casefold()], text) if pattern else text
 
 
 def _lane(member: str) -> tuple[str, str]:

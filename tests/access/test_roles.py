@@ -25,7 +25,7 @@ from explorer.push.sockets import routes
 from explorer.sharing.models import Link
 from groups import authors, storage
 from groups.imports import lifecycle
-from groups.models import AlertRule, Cluster, Timeline
+from groups.models import AlertRule, Cluster, Note, Timeline
 from simulations.models import Proof, RemedySearch, Sweep
 from tests.access.conftest import Answer, Asks
 from tests.access.roles_page import PAGE, text
@@ -35,7 +35,7 @@ from tests.sharing.test_links import BY_COOKIE, BY_TOKEN, OPEN, patterns
 __all__ = ["person", "team"]
 
 IDS = {
-    "timeline_id": "of-ada", "import_id": "of-ada", "sweep_id": "of-ada", "search_id": "of-ada", "proof_id": "of-ada", "link_id": "of-ada", "rule_id": "of-ada", "cluster_id": "of-ada",
+    "timeline_id": "of-ada", "import_id": "of-ada", "sweep_id": "of-ada", "search_id": "of-ada", "proof_id": "of-ada", "link_id": "of-ada", "rule_id": "of-ada", "note_id": "of-ada", "cluster_id": "of-ada",
 }  # fmt: skip
 SINCE = {"until": "2100-01-01T00:00:00Z", "hides_names": False, "first": 1, "last": 1}
 
@@ -92,6 +92,7 @@ def accounts(db: None) -> dict[str, User]:
     Sweep.objects.create(id="of-ada", title="s", axes={}, cases=1, engine="e")
     Link.objects.create(id="of-ada", token_hash="h", title="l", view="reader", **SINCE)
     AlertRule.objects.create(id="of-ada", cluster=cluster, kind="storm")
+    Note.objects.create(id="of-ada", timeline_id="of-ada", sequence=0, text="n")
     authors.current.reset(before)
     return made
 
@@ -128,8 +129,8 @@ def test_what_matters_most_word_by_word(accounts: dict[str, User]) -> None:
     """By hand, not by the table: a table that is changed by mistake is noticed here."""
     allowed = {
         "vera": {"GET /t/of-ada", "POST /api/inspect", "POST /api/timelines/of-ada/exports", "GET /metrics"},
-        "eve": {"POST /api/imports", "POST /api/runs", "POST /simulate/", "POST /api/timelines/of-ada/links", "POST /api/clusters/of-ada/rules"},
-        "ada": {"DELETE /api/timelines/of-ada", "DELETE /api/imports/of-ada", "DELETE /api/sweeps/of-ada", "POST /api/remedies/of-ada/cancel", "DELETE /api/links/of-ada", "PATCH /api/timelines/of-ada"},
+        "eve": {"POST /api/imports", "POST /api/runs", "POST /simulate/", "POST /api/timelines/of-ada/links", "POST /api/clusters/of-ada/rules", "POST /api/timelines/of-ada/notes"},
+        "ada": {"DELETE /api/timelines/of-ada", "DELETE /api/imports/of-ada", "DELETE /api/sweeps/of-ada", "POST /api/remedies/of-ada/cancel", "DELETE /api/links/of-ada", "PATCH /api/timelines/of-ada", "PATCH /api/notes/of-ada", "DELETE /api/notes/of-ada"},
         "root": {"POST /api/clusters", "POST /api/clusters/check", "DELETE /api/clusters/of-ada", "POST /api/clusters/of-ada/rules/of-ada/test", "GET /admin/auth/user/"},
     }  # fmt: skip
     above: set[str] = set()

@@ -80,6 +80,7 @@ def world() -> dict[str, Any]:
         "search_id": remedy_runs.create(study, 15, 2).id,
         "proof_id": proof_runs.create("p", {"sample": "recorded-classic"}).id,
         "link_id": link.id,
+        "note_id": study.notes.create(id="note", sequence=1, text="@ada is this ours?").pk,
         "name": LESSON,
         "first": 1,
         "sequence": record["sequence"],

@@ -54,7 +54,24 @@ def test_two_browsers_follow_each_other_through_a_restart_of_the_server(
             ada, vera = (signed_in(browser, server, name) for name in ("ada", "vera"))
             for page in (ada, vera):
                 pages.callback(page.context.close)
+                page.on("dialog", lambda one: one.accept())
             of_ada, of_vera = (page.get_by_role("region", name="Looking together") for page in (ada, vera))
+            # A note appears in the other window, and a reply in the first one.
+            for page in (ada, vera):
+                page.locator("#notes-panel summary").first.click()
+            notes = [page.locator("#notes") for page in (ada, vera)]
+            for page in notes:
+                expect(page.get_by_role("button", name="Send")).to_be_visible()
+            notes[0].get_by_role("textbox").fill("Is this <b>ours</b>, @vera? It is slow.")
+            notes[0].get_by_label("Kind").select_option("question")
+            notes[0].get_by_role("button", name="Send").click()
+            expect(notes[1]).to_contain_text("Is this <b>ours</b>, @vera?")
+            expect(notes[1].locator("b", has_text="@vera")).to_be_visible()
+            notes[1].get_by_role("button", name="Reply").click()
+            notes[1].get_by_role("textbox").fill("Ours.")
+            notes[1].get_by_role("button", name="Send").click()
+            expect(notes[0].locator(".reply")).to_contain_text("Ours.")
+            expect(vera.locator("#notes-count")).to_have_text("2")
             # Each knows of the other without having asked.
             expect(ada.locator("#together-open")).to_have_attribute("title", "Also here: vera")
             ada.locator("#together-open").click()
@@ -75,6 +92,11 @@ def test_two_browsers_follow_each_other_through_a_restart_of_the_server(
             vera.keyboard.press("Escape")
             expect(of_vera).to_contain_text("ada presents")
             of_vera.get_by_role("button", name="Follow").click()
+            expect(of_vera).to_contain_text("You follow ada")
+            # So does any step of one's own, wherever it is pressed.
+            vera.locator("#headline a").last.dispatch_event("click")
+            expect(of_vera).to_contain_text("ada presents")
+            of_vera.get_by_role("button", name="Follow").click()
             for key in ("End", "Home", "Shift+ArrowRight", "m", "ArrowRight", "ArrowRight", "m"):
                 ada.keyboard.press(key)
                 ada.wait_for_timeout(150)
@@ -92,6 +114,29 @@ def test_two_browsers_follow_each_other_through_a_restart_of_the_server(
             assert server.url.endswith(port)
             goes_along(ada, vera)
             expect(of_vera).not_to_contain_text("no message")
+            # Writing a note while one follows ends nothing; an edit is kept, and in what is shared if wanted.
+            notes[1].get_by_role("button", name="Edit").last.click()
+            notes[1].get_by_role("textbox").fill("Ours, since May.")
+            notes[1].get_by_role("button", name="Send").click()
+            expect(notes[0].locator(".reply")).to_contain_text("Ours, since May.")
+            expect(notes[0].locator(".reply details")).to_contain_text("edited")
+            expect(of_vera).to_contain_text("You follow ada")
+            ada.locator("#share-open").click()
+            ada.get_by_label("Notes", exact=True).check()
+            ada.get_by_role("button", name="Make a link").click()
+            ada.goto(ada.locator("#share code").first.inner_text())
+            shared = ada.get_by_role("region", name="Notes")
+            expect(shared).to_contain_text("Ours, since May.")
+            expect(shared).to_contain_text("@person-2")
+            expect(shared).not_to_contain_text("vera")
+            shared.get_by_role("link", name="at ").click()
+            ada.go_back()
+            ada.wait_for_selector("html[data-alive=true]")
+            of_ada.get_by_role("button", name="Present").click()
+            of_vera.get_by_role("button", name="Follow").click()
+            expect(of_vera).to_contain_text("You follow ada")
+            ada.keyboard.press("ArrowRight")
+            goes_along(ada, vera)
             # A step of one's own ends it.
             vera.keyboard.press("ArrowRight")
             expect(of_vera).to_contain_text("ada presents")

@@ -171,3 +171,38 @@ test('nobody but the presenter hands over or ends it', async () => {
     for (const type of ['hands', 'stops']) bob.together.hear({ ...eve, who, type, to: 'bob' });
   assert.deepEqual([bob.together.role, bob.together.presenter.name], ['follows', 'ada']);
 });
+
+test('what a server refuses is sent again ever more rarely, and at once when it takes it', async () => {
+  const room = new Room();
+  const ada = room.opens('ada');
+  let sent = 0;
+  ada.together.send = async () => {
+    sent += 1;
+    throw new Error('refused');
+  };
+  const waits = /** @type {number[]} */ ([]);
+  const { setTimeout: real } = globalThis;
+  // The clock of the test is the room's: a wait ends at once, and is noted.
+  globalThis.setTimeout = /** @type {any} */ (
+    (/** @type {() => void} */ run, /** @type {number} */ ms) => {
+      if (ms > 1) waits.push(ms);
+      return real(run, 0);
+    }
+  );
+  try {
+    ada.together.present();
+    await room.passes(1200);
+    ada.together.send = async () => {};
+    await room.passes(400);
+    ada.together.send = async () => {
+      throw new Error('refused');
+    };
+    ada.view = '?at=9';
+    await room.passes(200);
+  } finally {
+    globalThis.setTimeout = real;
+  }
+  assert.deepEqual(waits.slice(0, 6), [500, 1000, 2000, 4000, 8000, AWAY_MS]);
+  assert.ok(sent >= 6);
+  assert.equal(waits.filter((each) => each === 500).length, 2);
+});

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from explorer.pages.imports import uploading
@@ -105,7 +106,8 @@ def test_a_path_is_imported_where_the_operator_allowed_its_place(
         ),
     ]
     (allowed / "loop").symlink_to(allowed / "loop")
-    settings.IMPORT_PREFIXES += ["s3://bucket/eu?region=eu"]
+    settings.IMPORT_PREFIXES += ["s3://bucket/eu?region=eu", "s3://key:secret@bucket/own"]
+    assert "environment" in message(post({"path": "s3://key:secret@bucket/own"}))
     wrong += [
         *(f"{allowed}/loop/../../secret", f"{allowed}/{'a/' * 3_000}", "s3://bucket/logs/a\nb"),
         "s3://bucket/eu?region=eu/&endpoint_override=evil",
@@ -148,6 +150,14 @@ def test_the_key_and_secret_of_a_bucket_are_in_no_message_and_no_title(tmp_path:
     assert str(refused.value).startswith("nope://…@bucket/logs?… cannot be read: ")
     assert "cret" not in str(refused.value)
     assert title_of(["s3://key:secret@bucket"]) == "…@bucket"
+
+
+def test_no_import_stores_a_path_with_a_secret(db: None) -> None:
+    for path in ("s3://key:se%2Fcret@bucket/logs", "abfs://logs@shop/a?account_key=secret", "s3://b/a?region=eu&Session_Token=x"):  # fmt: skip
+        with pytest.raises(CommandError, match="environment"):
+            call_command("import_log", path)
+    assert not Import.objects.exists()
+    lifecycle.create(title="t", paths=["hdfs://me@host:9/a:b@c", "file:///a:b@c", "s3://b/a?region=eu"])
 
 
 def test_a_folder_that_goes_while_the_copy_is_measured_counts_nothing(

@@ -85,7 +85,7 @@ BY_TOKEN = {"share-door", "share-card", "share-embed", "share-embed-state"}
 BY_COOKIE = {"share-page", "share-state"}
 CLOSED = {
     "sign-in", "sign-in-start", "sign-in-callback", "sign-out", "account", "account-tokens", "account-token-revoke", "account-password", "admin-login", "admin", "audit", "api-audit", "api-audit-lines",
-    "api-cancel", "api-changes", "api-together", "api-chunk", "api-digest", "api-entries", "api-exports", "api-figure-epochs", "api-forks", "api-frame",
+    "api-cancel", "api-changes", "api-together", "api-notes", "api-note", "api-chunk", "api-digest", "api-entries", "api-exports", "api-figure-epochs", "api-forks", "api-frame",
     "api-imports", "api-import", "api-import-cancel", "api-import-repeat", "api-inspect", "api-inspect-compare", "api-entry-bytes",
     "api-laboratory", "api-laboratory-runs", "api-lag", "api-link", "api-links", "api-metrics", "api-offsets", "api-pseudonyms", "api-range", "api-watch", "api-runs", "api-sweep",
     "api-sweeps", "api-timeline", "api-timelines", "api-topics", "board", "help", "home", "import", "import-new", "inspector",

@@ -9,6 +9,8 @@ import orjson
 import pytest
 from channels.db import database_sync_to_async
 
+from explorer.accounts.guesses import Guesses
+from explorer.pages.timelines import together as say
 from explorer.push import together
 from explorer.push.hub import hub, tails_of
 from explorer.push.sockets import NOT_FOUND
@@ -36,13 +38,14 @@ async def test_who_comes_and_goes_is_announced_and_repeated_for_those_who_missed
     timeline: Timeline, opens: Opens
 ) -> None:
     first = await opens(f"/ws/together/{timeline.id}", query="who=window01")
-    assert await first.hears() == {"type": "hello"}
+    assert await first.hears() == {"type": "hello", "notes": "0"}
     assert await people(first, 1) == {"window01"}
     second = await opens(f"/ws/together/{timeline.id}", query="who=window02")
     assert await people(first, 2) == {"window01", "window02"}
     await second.closes()
     assert await people(first, 1) == {"window01"}
-    assert await database_sync_to_async(tails_of)(list(hub().feeds)) == {}
+    tail = {f"together.{timeline.id}": {"type": "tail", "notes": "0"}}
+    assert await database_sync_to_async(tails_of)(list(hub().feeds)) == tail
     assert await people(first, 1) == {"window01"}
 
 
@@ -77,3 +80,43 @@ async def test_what_a_presenter_sends_reaches_every_window_and_wrong_messages_no
 async def test_nobody_looks_together_at_what_is_not_there(opens: Opens, transactional_db: None) -> None:
     socket = await opens("/ws/together/gone", query="who=window01")
     assert await socket.is_closed_with() == NOT_FOUND
+
+
+async def test_a_sender_of_too_many_messages_waits_and_is_heard_again(
+    timeline: Timeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(say, "announced", Guesses(2, 60.0, clock=lambda: now[0]))
+    address = f"/api/timelines/{timeline.id}/together"
+    right = {"who": "window00", "does": "presents", "turn": 1, "view": "?at=5"}
+    assert [await sent(address, right) for _ in range(3)] == [204, 204, 429]
+    now[0] = 61.0
+    assert await sent(address, right) == 204
+
+
+async def test_a_note_that_is_written_edited_or_deleted_reaches_every_window_also_one_that_missed_it(
+    timeline: Timeline, opens: Opens
+) -> None:
+    address = f"/api/timelines/{timeline.id}/notes"
+    window = await opens(f"/ws/together/{timeline.id}", query="who=window01")
+    stamps = {(await window.hears())["notes"]}
+
+    async def stamp_changes() -> None:
+        while (message := await window.hears()).get("notes", next(iter(stamps))) in stamps:
+            pass
+        stamps.add(message["notes"])
+
+    assert await sent(address, {"text": "why?", "at": 0, "kind": "question"}) == 201
+    await stamp_changes()
+    note = await database_sync_to_async(timeline.notes.get)()
+    for method, status in (("PATCH", 200), ("DELETE", 204)):
+        answer = await Asks()(f"/api/notes/{note.pk}", method=method, body=(b'{"text": "how?"}',))
+        assert answer is not None
+        assert answer.status == status
+        late = await opens(f"/ws/together/{timeline.id}", query="who=window02")
+        if method == "PATCH":
+            assert (await late.hears())["notes"] not in stamps
+            await stamp_changes()
+        else:
+            assert (await late.hears())["notes"] == "0"
+        await late.closes()

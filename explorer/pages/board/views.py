@@ -69,6 +69,7 @@ def board(request: HttpRequest, timeline_id: str) -> HttpResponse:
             "next_study": next_study(timeline),
             "lesson_url": _lesson_url(timeline),
             "about": about(timeline),
+            "notes_count": timeline.notes.count(),
         },
     )
 

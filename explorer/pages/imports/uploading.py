@@ -85,7 +85,10 @@ def start_path(path: str) -> Import:
             field="path",
         )
     title = PurePosixPath(path).name or path
-    return _queue(title=title, paths=[path], master=settings.SPARK_MASTER)
+    try:
+        return _queue(title=title, paths=[path], master=settings.SPARK_MASTER)
+    except lifecycle.BadPath as error:
+        raise BadRequest(str(error), field="path") from error
 
 
 def _is_under(path: str, prefix: str) -> bool:

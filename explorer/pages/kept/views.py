@@ -14,6 +14,7 @@ from explorer.accounts.permissions import Action
 from explorer.accounts.roles import rights_in
 from explorer.accounts.targets import Target
 from explorer.pages.kept.listing import SOURCES, Asked, author_names, group_names, page_of
+from explorer.pages.timelines.notes import mentions_of
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from explorer.web.inlined import inlined
 from groups import storage
@@ -37,6 +38,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "refused": refused,
         "sources": SOURCES.items(),
         "groups": group_names(),
+        "mentions": mentions_of(rights_in(request)),
         "authors": author_names() if rights_in(request) else None,
     }
     return render(request, "kept/timelines.html", context, status=400 if refused else 200)

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 from explorer.figures.thumbnails import thumbnail
 from explorer.pages.forks.starting import tree_of
 from explorer.pages.home.pictures import picture_of
+from explorer.pages.timelines.notes import ShownNote, shown_notes
 from groups import storage
 from groups.exporting import fresh_key
 from groups.history.verdict.rebalances import RebalanceRow, rebalances_of
@@ -81,12 +82,13 @@ class Report(NamedTuple):
     branches: tuple[tuple[str, str], ...]
     """Ids and titles."""
     remedies: tuple[Remedy, ...]
+    notes: tuple[ShownNote, ...]
     entries: int
 
 
 @require_http_methods(["GET", "HEAD"])
 def show(request: HttpRequest, timeline_id: str) -> HttpResponse:
-    """The page; with ``format=md`` its Markdown; with ``names=hidden`` either has pseudonyms, and leads nowhere."""
+    """The page; with ``format=md`` its Markdown; with ``notes=1`` either has the notes; with ``names=hidden`` pseudonyms, and leads nowhere."""
     try:
         timeline = storage.get(timeline_id)
     except storage.NoSuchTimeline as error:
@@ -95,9 +97,9 @@ def show(request: HttpRequest, timeline_id: str) -> HttpResponse:
     if kind not in {"html", "md"}:
         message = f"format={kind[:40]!r} is unknown; there are html and md."
         return HttpResponse(message, content_type="text/plain; charset=utf-8", status=400)
-    hidden = request.GET.get("names") == "hidden"
+    hidden, notes = request.GET.get("names") == "hidden", request.GET.get("notes") == "1"
     try:
-        report = report_without_names(timeline) if hidden else report_of(timeline)
+        report = (report_without_names if hidden else report_of)(timeline, notes=notes)
     except CannotHandOn as error:
         return HttpResponse(str(error), content_type="text/plain; charset=utf-8", status=409)
     except storage.NotReady as error:
@@ -113,11 +115,11 @@ def show(request: HttpRequest, timeline_id: str) -> HttpResponse:
             f'attachment; filename="report-{"without-names" if hidden else timeline.id}.md"'
         )
         return response
-    context = {"timeline": timeline, "report": report, "hidden": hidden}
+    context = {"timeline": timeline, "report": report, "hidden": hidden, "notes": notes}
     return render(request, "board/report.html", context)
 
 
-def report_of(timeline: Timeline) -> Report:
+def report_of(timeline: Timeline, *, notes: bool = False) -> Report:
     tree = tree_of(timeline)[:BRANCHES_MOST]
     return _report(
         storage.describe(timeline, whole=True)["summary"],
@@ -126,10 +128,11 @@ def report_of(timeline: Timeline) -> Report:
         picture=picture_of(timeline) if timeline.last else SafeString(""),
         branches=tuple((one["id"], one["title"]) for one in tree if one["id"] != timeline.id),
         remedies=tuple(_remedies(timeline)),
+        notes=tuple(shown_notes(timeline)) if notes else (),
     )
 
 
-def report_without_names(timeline: Timeline) -> Report:
+def report_without_names(timeline: Timeline, *, notes: bool = False) -> Report:
     """Made of the incident as it is handed on with names hidden; branches and remedies, which users name, are left out."""
     found = incident(timeline, key=fresh_key())
     moments = (frames_at_moments(piece.frame, piece.changes, piece.moments) for piece in found.pieces[:1])
@@ -137,7 +140,13 @@ def report_without_names(timeline: Timeline) -> Report:
     cast = [member["id"] for member in found.summary.get("cast") or ()]
     # As ``picture_of``: a picture has no text of the log.
     picture = SafeString(thumbnail(frames, cast))
-    return _report(found.summary, found.stretch.last, group=found.group, picture=picture)
+    return _report(
+        found.summary,
+        found.stretch.last,
+        group=found.group,
+        picture=picture,
+        notes=tuple(shown_notes(timeline, found)) if notes else (),
+    )
 
 
 def _report(
@@ -148,6 +157,7 @@ def _report(
     picture: SafeString,
     branches: tuple[tuple[str, str], ...] = (),
     remedies: tuple[Remedy, ...] = (),
+    notes: tuple[ShownNote, ...] = (),
 ) -> Report:
     verdict = summary.get("verdict") or {}
     first, last = summary.get("first_ms"), summary.get("last_ms") or 0
@@ -175,6 +185,7 @@ def _report(
         ),
         branches=branches,
         remedies=remedies,
+        notes=notes,
         entries=entries,
     )
 
@@ -273,6 +284,12 @@ def markdown(report: Report, url: str) -> str:
             "|---|---:|---|",
         ]
         lines += [f"| {_plain(one.name)} | {one.not_read} | {one.outcome} |" for one in report.remedies]
+    if report.notes:
+        lines += ["", "## Notes", ""]
+        for one in report.notes:
+            who = f" {_plain(one.author)}" if one.author else ""
+            lines.append(f"* {_linked(f'At {one.when}', url, one.at)}{who}: {_plain(one.text)}")
+            lines += [f"  * {_plain(author or 'Reply')}: {_plain(text)}" for author, text in one.replies]
     if report.branches:
         lines += ["", "## Branches", "", *(f"* {_plain(title)} ({name})" for name, title in report.branches)]
     if report.not_shown:

@@ -9,6 +9,7 @@ from typing import Final
 import orjson
 from django.http import HttpRequest, HttpResponse
 
+from explorer.accounts.guesses import Guesses
 from explorer.push.together import name_in
 from explorer.web.endpoint import BadRequest, json_body
 from groups.jobs.announce import announce, together_group
@@ -21,6 +22,12 @@ WHO: Final = "^[a-z0-9]{8,32}$"
 
 VIEW_MOST: Final = 2000
 
+ANNOUNCED_MOST: Final = 1500
+"""Messages of one sender a minute: two presenters that move without a pause."""
+
+announced = Guesses(ANNOUNCED_MOST, 60.0)
+"""Of this process, by account; in local mode all windows are of one."""
+
 
 def say(request: HttpRequest, timeline_id: str) -> HttpResponse:
     """``view`` is the query string of the presenter's board; ``to`` the window that presents from now on.
@@ -28,6 +35,9 @@ def say(request: HttpRequest, timeline_id: str) -> HttpResponse:
     Presenters are numbered by ``turn``: whoever takes over has the next number, and of two the higher one counts. The clock
     in milliseconds bounds it, so that nobody takes a number that has no next one.
     """
+    name = name_in(getattr(request, "scope", {}))
+    if announced.are_too_many(name):
+        raise BadRequest(f"{ANNOUNCED_MOST:,} messages a minute are the most of one sender.", status=429)
     said = json_body(request)
     does, turn, view = said.get("does"), said.get("turn", 0), said.get("view", "")
     if does not in DOES:
@@ -42,7 +52,6 @@ def say(request: HttpRequest, timeline_id: str) -> HttpResponse:
         raise BadRequest(f"`view` must be text of {VIEW_MOST:,} characters at most.", field="view")
     if not Timeline.objects.filter(pk=timeline_id).exists():
         raise NoSuchTimeline(timeline_id)
-    name = name_in(getattr(request, "scope", {}))
     text = {"type": does, "who": said["who"], "name": name, "turn": turn, "view": view, "to": said.get("to")}
     announce(together_group(timeline_id), {"type": "together", "text": orjson.dumps(text).decode()})
     return HttpResponse(status=204)

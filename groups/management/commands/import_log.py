@@ -139,18 +139,23 @@ class Command(TerminalCommand):
                 time.sleep(options["every"])
 
     def read(self, title: str, paths: list[str], options: dict[str, Any]) -> None:
-        created = lifecycle.create(
-            title=title,
-            paths=paths,
-            groups=options["group"],
-            from_ms=moment_of("--from", options["from_"]),
-            until_ms=moment_of("--until", options["until"]),
-            topics=content_of_topics(options["topics"]) if options["topics"] else {},
-            master=options["master"] or settings.SPARK_MASTER,
-            settings=given_settings(options),
-            end_offsets=content_of_end_offsets(options["end_offsets"]) if options["end_offsets"] else None,
-            engine=options["engine"] or (SPARK if options["master"] else ""),
-        )
+        try:
+            created = lifecycle.create(
+                title=title,
+                paths=paths,
+                groups=options["group"],
+                from_ms=moment_of("--from", options["from_"]),
+                until_ms=moment_of("--until", options["until"]),
+                topics=content_of_topics(options["topics"]) if options["topics"] else {},
+                master=options["master"] or settings.SPARK_MASTER,
+                settings=given_settings(options),
+                end_offsets=content_of_end_offsets(options["end_offsets"])
+                if options["end_offsets"]
+                else None,
+                engine=options["engine"] or (SPARK if options["master"] else ""),
+            )
+        except lifecycle.BadPath as error:
+            raise usage(str(error)) from error
         self.shown = ""
         done = lifecycle.perform(created.id, publish=self.publish)
         if done.status == Import.Status.FAILED:

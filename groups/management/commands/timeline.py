@@ -116,6 +116,7 @@ class Command(TerminalCommand):
             "--at", type=whole_number, metavar="SEQUENCE", help="of html: the entry at which the page opens"
         )
         export.add_argument("--view", choices=("reader", "investigator"), default="investigator")
+        export.add_argument("--notes", action="store_true", help="of html: with the notes")
         export.add_argument(
             "--hide-names",
             action="store_true",
@@ -280,7 +281,9 @@ def exported_file(options: dict[str, Any], stderr: OutputWrapper) -> Iterator[di
     if at is not None and at > timeline.last:
         raise usage(f"--at {at}: {timeline.id} has entries 1 to {timeline.last}.")
     key = exporting.fresh_key() if options["hide_names"] else None
-    wanted = exporting.Wanted(made=timezone.now(), stretch=stretch, key=key, view=options["view"], at=at)
+    wanted = exporting.Wanted(
+        made=timezone.now(), stretch=stretch, key=key, view=options["view"], at=at, notes=options["notes"]
+    )
     try:
         export = exporting.EXPORTERS[options["format"]](timeline, wanted)
         if key is not None:

@@ -27,8 +27,9 @@ const VIEW = ['at', 'range', 'zoom', 'pins', 'picked'];
  * @param {string} parts.base of its addresses
  * @param {() => {at: number, picked: string | null}} parts.now
  * @param {(view: string, before: string) => void} parts.look
+ * @param {(stamp: string) => void} parts.onNotes another text once the notes are others than before
  */
-export function join({ id, base, now, look }) {
+export function join({ id, base, now, look, onNotes }) {
   const button = part('together-open');
   const bar = h('div.together', { role: 'region', 'aria-label': 'Looking together', tabindex: -1, hidden: true });
   document.querySelector('header.bar')?.after(bar);
@@ -44,7 +45,10 @@ export function join({ id, base, now, look }) {
   });
   const socket = new Socket({
     url: `${socketUrl(`/ws/together/${encodeURIComponent(id)}`)}?who=${together.who}`,
-    hear: (message) => together.hear(message),
+    hear: (message) => {
+      if (message.notes !== undefined) onNotes(message.notes);
+      together.hear(message);
+    },
     onLost: () => together.lose(),
     silence_ms: SILENCE_MS,
   });
@@ -143,14 +147,18 @@ export function join({ id, base, now, look }) {
   };
 
   /** Looks alone from now on, also when somebody begins to present. */
+  const alone = () => {
+    if (together.role !== 'presents') together.stop();
+  };
   const leave = (/** @type {any} */ { target, key: pressed }) => {
-    if (together.role === 'presents') return;
     // Elsewhere in the bar a key is the board's, as it is without a focus.
     if (bar.contains(target) && (!pressed || (target !== bar && ['Enter', ' '].includes(pressed)))) return;
+    // Notes are read and written while one follows.
+    if (target.closest?.('#notes-panel')) return;
     // What is done in a dialog moves no board; a command of the palette may.
     const dialog = target.closest?.('dialog');
     if (dialog && !(dialog.id === 'palette' && pressed === 'Enter')) return;
-    together.stop();
+    alone();
   };
   for (const name of ['wheel', 'touchmove']) document.addEventListener(name, leave, { passive: true });
   part('stage').addEventListener('pointerdown', leave);
@@ -170,11 +178,12 @@ export function join({ id, base, now, look }) {
   socket.open();
   addEventListener('online', () => socket.hurry());
   show();
-  return () => {
+  const open = () => {
     bar.hidden = false;
     together.willing = true;
     if (together.offered) together.follow();
   };
+  return { open, alone };
 }
 
 /** In local mode nobody has a name. @param {{name: string}} person */

@@ -14,7 +14,7 @@ export const REPEAT_MS = 3000;
 const FOLLOW_MS = 4500;
 /** Without a message for so long somebody is away: lost, or behind a server that restarts. */
 export const AWAY_MS = 10_000;
-/** A message that could not be sent is sent again after this. */
+/** A message that could not be sent is sent again after this, and after twice as long each time, up to `AWAY_MS`. */
 const AGAIN_MS = 500;
 
 export class Together {
@@ -34,6 +34,7 @@ export class Together {
   #sent = '';
   #sent_ms = 0;
   #sending = false;
+  #again_ms = AGAIN_MS;
 
   /**
    * @param {Kept} kept
@@ -188,8 +189,9 @@ export class Together {
       () => {
         this.#sending = false;
       },
-      done ? 0 : AGAIN_MS,
+      done ? 0 : this.#again_ms,
     );
+    this.#again_ms = done ? AGAIN_MS : Math.min(2 * this.#again_ms, AWAY_MS);
   }
 
   /** @param {string} does @param {{view?: string, to?: string}} [more] */

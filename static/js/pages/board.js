@@ -70,6 +70,10 @@ let following = false;
 let opensAtTrouble = false;
 /** Whether the moment of the link is still being computed, and the reader has not moved since: the board goes there once it is here. */
 let awaitsMoment = false;
+/** Whether what moves the board is not its reader. */
+let isLed = false;
+/** @type {Promise<ReturnType<typeof import('../live/together-bar.js').join>> | undefined} */
+let joined;
 
 const violationAt = (/** @type {import('../types').Moment} */ { first, sequence }) =>
   violationsOf(meta.summary).find((one) => one.sequence >= first && one.sequence <= sequence) ?? null;
@@ -144,6 +148,7 @@ const seeking = new Seeking({
   onMove: () => {
     opensAtTrouble = false;
     awaitsMoment = false;
+    if (!isLed) joined?.then(({ alone }) => alone());
   },
 });
 const problems = new Problems({
@@ -218,7 +223,7 @@ function grow() {
       await open();
       // The first chunk may only have come with this step: all that is made of its moments is made now.
       await stage.grow();
-    } else if (toFollow && !player.playing && !timeline.atEnd) await seeking.go(timeline.last);
+    } else if (toFollow && !player.playing && !timeline.atEnd) await lead(timeline.last);
     else show(rest, { animate: false, before: timeline.position });
     showStatus();
   }, GROW_MS);
@@ -281,10 +286,18 @@ function stepProblem(direction) {
   return problems.step(direction);
 }
 
+/** Moves the board for another reason than its reader's. @param {number} sequence */
+function lead(sequence) {
+  isLed = true;
+  const going = seeking.go(sequence);
+  isLed = false;
+  return going;
+}
+
 /** To where the address or the timeline wants the board to be. */
 async function open() {
   const wanted = openingOf(meta, openedAt, timeline);
-  await seeking.go(wanted);
+  await lead(wanted);
   awaitsMoment = isStillToCome(meta, openedAt, timeline);
   // A reload waits for the same moment.
   if (awaitsMoment) address.follow(wanted);
@@ -355,11 +368,24 @@ function showFound() {
 /** Where people have names, it is shown who is here; elsewhere a press joins. @param {import('../source/page.js').Served} from */
 function wireTogether({ base }) {
   const now = () => ({ at: timeline.rest?.sequence ?? 0, picked });
-  const join = async () => (await import('../live/together-bar.js')).join({ id: meta.id, base, now, look });
-  /** @type {ReturnType<typeof join> | undefined} */
-  let joined;
+  const panel = /** @type {HTMLDetailsElement} */ (part('notes-panel'));
+  /** @type {import('../live/notes-panel.js').NotesPanel | undefined} */
+  let notes;
+  const onNotes = (/** @type {string} */ stamp) => {
+    part('notes-count').textContent = stamp === '0' ? 'none yet' : (stamp.split(' ')[0] ?? '');
+    notes?.hear(stamp);
+  };
+  const openNotes = async () => {
+    if (!panel.open || notes) return;
+    const { NotesPanel } = await import('../live/notes-panel.js');
+    notes ??= new NotesPanel({ root: part('notes'), base, at: () => now().at, start_ms });
+    joined ??= join();
+  };
+  const join = async () => (await import('../live/together-bar.js')).join({ id: meta.id, base, now, look, onNotes });
   const button = part('together-open');
-  button.addEventListener('click', async () => (await (joined ??= join()))());
+  button.addEventListener('click', async () => (await (joined ??= join())).open());
+  panel.addEventListener('toggle', openNotes);
+  openNotes();
   if (button.dataset.named || kept(`together ${meta.id}`, 'sessionStorage')) joined = join();
 }
 
@@ -376,7 +402,7 @@ async function look(view, before) {
     // The presenter went on meanwhile: its moment now was shown already.
     if (mine !== looks) return;
   }
-  await seeking.go(momentOf(view) ?? timeline.last);
+  await lead(momentOf(view) ?? timeline.last);
 }
 
 async function begin() {

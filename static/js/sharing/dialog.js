@@ -54,6 +54,7 @@ export class ShareDialog {
     return {
       view: /** @type {'reader' | 'investigator'} */ (view),
       hide_names: this.#sharer.hides,
+      notes: /** @type {HTMLInputElement} */ (part('share-notes')).checked,
       ...(this.#sharer.hides && this.#preview ? { key: this.#preview.key } : {}),
       ...asStretch(what, this.now().sequence, this.moments()),
     };

@@ -4,6 +4,7 @@
 export interface Asked {
   view: 'reader' | 'investigator';
   hide_names: boolean;
+  notes: boolean;
   key?: string;
   from?: number;
   to?: number;

@@ -28,7 +28,7 @@ from simulations.sweeps.summary import MEASURES
 KEY: Final = {**TEXT, "pattern": f"^[0-9a-f]{{{2 * KEY_BYTES}}}$"}
 STRETCH: Final = {"from?": number(1), "to?": number(1)}
 HIDING: Final = {"hide_names?": FLAG, "key?": maybe(KEY)}
-WANTED: Final = {**STRETCH, **HIDING, "view?": enum(VIEWS), "at?": maybe(number())}
+WANTED: Final = {**STRETCH, **HIDING, "view?": enum(VIEWS), "at?": maybe(number()), "notes?": FLAG}
 TERMS: Final = {"days?": number(1, DAYS_MOST), "embed_origins?": array(TEXT, ORIGINS_MOST)}
 CELL: Final = fields(
     {

@@ -12,6 +12,7 @@ from explorer.pages.kept.listing import DAYS_MOST, SORTS, SOURCES, TROUBLES
 from explorer.pages.kept.views import DELETED_MOST
 from explorer.pages.runs.starting import SEED_MOST, SEMANTICS
 from explorer.pages.timelines.assignment import Answer as AssignmentAnswer
+from explorer.pages.timelines.notes import NoteRow
 from explorer.pages.timelines.rebalances import RebalanceTable
 from explorer.pages.timelines.timeline_api import COLUMNS_USUAL, DIGESTS, LISTED_MOST, POINTS_USUAL
 from explorer.pages.timelines.together import DOES, VIEW_MOST, WHO
@@ -43,7 +44,8 @@ from groups.history.metrics.shapes import MetricsSheet
 from groups.history.passes.summaries import Summary
 from groups.history.story.moment import Moment
 from groups.history.story.problems import Trouble
-from groups.models import TITLE_LENGTH_MOST, Timeline
+from groups.models import TITLE_LENGTH_MOST, Note, Timeline
+from groups.note_models import NOTE_LENGTH_MOST
 from groups.releases import Release
 from groups.storage.committed import CommittedLines
 from groups.storage.digest_answers import GroupDigest, MemberDigest, PartitionDigest
@@ -60,6 +62,7 @@ FIND: Final = text(
     "q", "words of its title, group, members, hosts, topics, findings or verdict", most=SEARCH_LENGTH_MOST
 )
 TITLE: Final = fields({"title": {**TEXT, "maxLength": TITLE_LENGTH_MOST}})
+NOTE_TEXT: Final = {**TEXT, "minLength": 1, "maxLength": NOTE_LENGTH_MOST}
 STATUS: Final = enum(Timeline.Status)
 
 ROW: Final = {
@@ -359,6 +362,26 @@ ROWS: Final = (
         ),
         status=204,
     ),
+    Operation(
+        "GET api-notes",
+        "Notes, questions and replies, by their moments",
+        query=(AFTER,),
+        answer=list[NoteRow],
+    ),
+    Operation(
+        "POST api-notes",
+        "Write a note or a question at the entry `at`, or reply to the note `parent`; accounts that it names as `@name` see it on the timelines page",
+        body=fields({"text": NOTE_TEXT, "at?": COUNT, "kind?": enum(Note.Kind.values), "parent?": TEXT}),
+        answer=NoteRow,
+        status=201,
+    ),
+    Operation(
+        "PATCH api-note",
+        "Edit a note; the text before is kept",
+        body=fields({"text": NOTE_TEXT}),
+        answer=NoteRow,
+    ),
+    Operation("DELETE api-note", "Delete a note with its replies", status=204),
     Operation(
         "GET api-forks",
         "The tree of forks, and with `at` what a fork of that moment starts from",
