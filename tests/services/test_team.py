@@ -6,14 +6,15 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.sync.client import ClientConnection, connect
 
 from tests.benchmarks.generated.mixes import typical
-from tests.services.asked import Asked, asked_team, until
+from tests.services.asked import TOKEN, Asked, asked_team, until
 
 pytestmark = [pytest.mark.services, pytest.mark.once, pytest.mark.long]
 
@@ -123,3 +124,33 @@ def test_a_run_is_done_although_postgresql_is_away_when_its_worker_takes_it_or_s
     until(lambda: log_has("It is tried again for up to"))
     team.database.start()
     assert end_of(started_late)["status"] == "complete"
+
+
+def test_a_presenter_at_one_server_moves_a_reader_at_another_one_who_sees_notes_too_and_both_are_listed(
+    team: Asked,
+) -> None:
+    timeline = team.ask(0, "/api/runs", json.dumps({"scenario": SHORT}).encode())["id"]
+
+    def window(server: int, who: str) -> ClientConnection:
+        address = f"ws://127.0.0.1:{team.ports[server]}/ws/together/{timeline}?who={who}"
+        return connect(address, additional_headers={"Authorization": f"Bearer {TOKEN}"})
+
+    def hears(reader: ClientConnection, wanted: Callable[[Any], bool]) -> None:
+        until(lambda: wanted(json.loads(reader.recv(timeout=60))), 60)
+
+    with window(0, "presenter") as presenter, window(1, "thereader") as reader:
+        people: set[str] = set()
+        for one in (presenter, reader):
+            people.clear()
+            hears(
+                one,
+                lambda said: (
+                    people.update(each["who"] for each in said.get("people", ())) or len(people) == 2
+                ),
+            )
+        said = {"who": "presenter", "does": "presents", "turn": 1, "view": "?at=3"}
+        team.ask(0, f"/api/timelines/{timeline}/together", json.dumps(said).encode())
+        hears(reader, lambda said: (said["type"], said.get("view")) == ("presents", "?at=3"))
+        team.ask(0, f"/api/timelines/{timeline}/notes", json.dumps({"text": "why?", "at": 0}).encode())
+        hears(reader, lambda said: said["type"] == "notes")
+        assert [one["text"] for one in team.ask(1, f"/api/timelines/{timeline}/notes")] == ["why?"]
