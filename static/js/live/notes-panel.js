@@ -15,10 +15,11 @@
  * @property {boolean} may_change
  */
 
+import { when } from '../frame/words.js';
 import { ask, submit } from '../shared/api.js';
 import { h } from '../shared/dom.js';
 import { messageOf } from '../shared/errors.js';
-import { CLOCK_FROM_MS, clock, stamp } from '../shared/times.js';
+import { stamp } from '../shared/times.js';
 import { orToast } from '../shared/toast.js';
 
 const TEXT_MOST = 1000;
@@ -111,7 +112,7 @@ export class NotesPanel {
         h('b', author || (parent ? 'Reply' : kind === 'question' ? 'Question' : 'Note')),
         ' ',
         !parent && h('a.num', { href: `?at=${at}`, 'data-at': at }, `at ${this.#when(note)}`),
-        !parent && author && kind === 'question' && h('span.tag', 'question'),
+        !parent && author && kind === 'question' && [' ', h('span.tag', 'question')],
       ),
       h('p.said', marked(note)),
       edited &&
@@ -139,8 +140,7 @@ export class NotesPanel {
 
   /** @param {Note} note */
   #when({ at_ms }) {
-    if (at_ms === null) return 'the beginning';
-    return at_ms >= CLOCK_FROM_MS ? clock(at_ms) : `${((at_ms - this.start_ms()) / 1000).toFixed(1)} s`;
+    return at_ms === null ? 'the beginning' : when(at_ms, this.start_ms());
   }
 
   /** @param {{parent?: Note, edited?: Note}} [about] */
