@@ -26,7 +26,8 @@ def incident_of(timeline: Timeline, at: int) -> Incident:
             raise RemediesError(
                 f"This log has {timeline.last:,} entries; remedies are searched for {ENTRIES_MOST:,} at most"
             )
-        return of_log(moment, map(Entry.from_json, storage.every_entry(timeline)))
+        findings = storage.summary(timeline).get("findings") or ()
+        return of_log(moment, map(Entry.from_json, storage.every_entry(timeline)), findings)
     except ForkError as error:
         raise RemediesError(str(error)) from error
 

@@ -52,7 +52,9 @@ def _of_absences(document: Document, early_ms: int) -> Iterator[Assumed]:
                 name="how a member's process ends",
                 value=ENDS[verb],
                 other=ENDS[other],
-                change=partial(ending_otherwise, verb=verb, other=other, early_ms=early_ms),
+                change=partial(
+                    ending_otherwise, verb=verb, other=other, early_ms=early_ms if other == Verb.KILL else 0
+                ),
             )
     lost = {
         absence.member

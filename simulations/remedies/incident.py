@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
@@ -16,6 +16,7 @@ from simulations.fork.group_of_frame import name_of, names_of
 from simulations.fork.taking_over import taken_over
 from simulations.fork.values import Document, Edits, Moment
 from simulations.remedies.drawing import DRAWN
+from simulations.remedies.lines import at_of
 from simulations.remedies.measuring import Meter, measured, with_rates
 from simulations.remedies.values import (
     LENGTH_MOST_MS,
@@ -32,11 +33,28 @@ LINES_MOST: Final = 500
 """Members' events of one incident; a log with more is looked at in parts."""
 
 
-class LaterEvents:
-    """Sees the frames of a log after the moment, in order. The cast maps its ids to processes."""
+DEAD: Final = ("session_expired", "stopped")
+"""What a removal looks like whose member had committed until then, and was not late to poll."""
 
-    def __init__(self, start: Frame, cast: Sequence[NamedMember]) -> None:
+
+class LaterEvents:
+    """Sees the frames of a log after the moment, in order. The cast maps its ids to processes.
+
+    A log's findings infer from commits what its records do not show: which removed members had died, and when, and since when a
+    whole classic group stopped, as somebody joined.
+    """
+
+    def __init__(
+        self, start: Frame, cast: Sequence[NamedMember], findings: Iterable[Mapping[str, Any]] = ()
+    ) -> None:
         self._began_ms = start["at_ms"]
+        self._died_ms: dict[str, int] = {}
+        self._stops: list[tuple[int, int]] = []
+        for each in findings:
+            if each["kind"] == "removed" and each["looks_like"] in DEAD and each["quiet_ms"] is not None:
+                self._died_ms[each["member"]] = each["at_ms"] - each["quiet_ms"]
+            elif each["kind"] == "group_stopped":
+                self._stops.append((each["from_ms"], each["to_ms"]))
         self._names = names_of(start["members"], cast)
         self._shown = {each["id"]: each["name"].partition("~")[0] for each in cast}
         self._members = set(start["members"])
@@ -50,7 +68,7 @@ class LaterEvents:
         members = frame["members"]
         if members.keys() == self._members:
             return
-        at_ms = max(1, frame["at_ms"] - self._began_ms)
+        at_ms = frame["at_ms"]
         removed, added = self._members - members.keys(), members.keys() - self._members
         self._members = set(members)
         for member_id in sorted(added):
@@ -71,7 +89,9 @@ class LaterEvents:
         for member_id in sorted(removed):
             name = self._names[member_id]
             self._gone.add(name)
-            self._add(at_ms, Verb.LEAVE, name)
+            died_ms = self._died_ms.get(member_id)
+            self._add(died_ms or at_ms, Verb.KILL if died_ms else Verb.LEAVE, name)
+        at_ms = next((from_ms for from_ms, to_ms in self._stops if from_ms < at_ms <= to_ms), at_ms)
         for member_id in sorted(added):
             if member_id not in self._names:
                 self._names[member_id] = name = self._name(member_id)
@@ -79,7 +99,7 @@ class LaterEvents:
                 self._add(at_ms, Verb.JOIN, name)
 
     def _add(self, at_ms: int, verb: Verb, name: str) -> None:
-        self.lines.append({"at": f"{at_ms}ms", str(verb): name})
+        self.lines.append({"at": f"{max(1, at_ms - self._began_ms)}ms", str(verb): name})
 
     def _name(self, member_id: str) -> str:
         """A process that came back has its former name, if that is free; another one a new name."""
@@ -118,11 +138,13 @@ def of_run(moment: Moment) -> Incident:
     return _incident(moment, length_ms, recorded)
 
 
-def of_log(moment: Moment, entries: Iterable[Entry]) -> Incident:
+def of_log(
+    moment: Moment, entries: Iterable[Entry], findings: Iterable[Mapping[str, Any]] = ()
+) -> Incident:
     """The incident of a log: its members go and come after the moment as ``entries`` (all, from the first on) have it."""
     frame = moment.frame
     meter = Meter(str(frame["group"]), moment.semantics, frame["at_ms"])
-    later = LaterEvents(frame, moment.cast)
+    later = LaterEvents(frame, moment.cast, findings)
     at_ms = frame["at_ms"]
     for entry in entries:
         meter.add(entry)
@@ -133,6 +155,7 @@ def of_log(moment: Moment, entries: Iterable[Entry]) -> Incident:
                 raise RemediesError(
                     f"After this moment members of the log go and come more than {LINES_MOST} times; choose a later one"
                 )
+    later.lines.sort(key=at_of)
     length_ms = at_ms - frame["at_ms"]
     _check(moment, length_ms)
     if not later.lines:

@@ -26,7 +26,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from tests.broker.java import java
 from tests.broker.members import CLASSIC, CONSUMER, Member, Program
-from tests.broker.node import on_a_leash
+from tests.broker.node import Node, on_a_leash
 from tests.clusters.releases.tool import Tool, number, rows, tool_of
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ COOPERATIVE: Final = {**CLASSIC, "partition.assignment.strategy": "cooperative-s
 class Traffic:
     """Records at an even pace, by librdkafka and by Java's own ``ProducerPerformance``, with the broker's time of each."""
 
-    def __init__(self, secure: Secure, pace: int, *, by_java: bool) -> None:
-        self._secure, self._pace, self._by_java = secure, pace, by_java
+    def __init__(self, node: Node, pace: int, *, by_java: bool) -> None:
+        self._node, self._pace, self._by_java = node, pace, by_java
         self.topic = f"t{time.time_ns()}"
-        with secure.node.connect() as connection:
+        with node.connect() as connection:
             connection.create_topic(self.topic, PARTITIONS, message_timestamp_type="LogAppendTime")
 
     @contextmanager
@@ -66,10 +66,10 @@ class Traffic:
         thread = threading.Thread(target=self._write, args=(ended,))
         thread.start()
         command = [
-            *java(self._secure.node.class_path, "-Xmx96m"), "org.apache.kafka.tools.ProducerPerformance",
+            *java(self._node.class_path, "-Xmx96m"), "org.apache.kafka.tools.ProducerPerformance",
             "--topic", self.topic, "--num-records", "10000000", "--record-size", "8",
             "--throughput", str(self._pace * PARTITIONS),
-            "--producer-props", f"bootstrap.servers={self._secure.node.bootstrap}", "batch.size=0",
+            "--producer-props", f"bootstrap.servers={self._node.bootstrap}", "batch.size=0",
         ]  # fmt: skip
         quiet = subprocess.DEVNULL
         some = [subprocess.Popen(on_a_leash(command), stdout=quiet, stderr=quiet)] if self._by_java else []
@@ -83,7 +83,7 @@ class Traffic:
                 each.wait()
 
     def _write(self, ended: threading.Event) -> None:
-        producer = Producer({"bootstrap.servers": self._secure.node.bootstrap, "linger.ms": 0})
+        producer = Producer({"bootstrap.servers": self._node.bootstrap, "linger.ms": 0})
         while not ended.wait(1 / self._pace):
             for partition in range(PARTITIONS):
                 producer.produce(self.topic, b"x", partition=partition)
@@ -94,7 +94,7 @@ class Traffic:
         """By partition when the broker appended each record."""
         found: list[list[int]] = [[] for _ in range(PARTITIONS)]
         consumer = Consumer(
-            {"bootstrap.servers": self._secure.node.bootstrap, "group.id": "reads-all", "enable.partition.eof": True}
+            {"bootstrap.servers": self._node.bootstrap, "group.id": "reads-all", "enable.partition.eof": True}
         )  # fmt: skip
         consumer.assign([TopicPartition(self.topic, each, 0) for each in range(PARTITIONS)])
         at_end: set[int | None] = set()
@@ -258,7 +258,7 @@ def held(secure: Secure, cluster: object, tool: Tool, samples: int, clients: Cli
     """Groups of Java, librdkafka and, with ``clients``, aiokafka, until there are so many samples and a third of them amid rebalances."""
     from tests.clusters.watched import LIMIT_S, Watch
 
-    traffic = Traffic(secure, SLOW_PACE, by_java=True)
+    traffic = Traffic(secure.node, SLOW_PACE, by_java=True)
     name = f"g{time.time_ns()}"
     parties = [
         Party(f"{name}-java", started(secure, f"{name}-java", traffic.topic, "java", CONSUMER)),
@@ -347,7 +347,7 @@ def prices(secure: Secure, cluster: object, kinds: Sequence[str] = tuple(KINDS))
     """One rebalance of each of these kinds, on the same load."""
     from tests.clusters.watched import Watch, until
 
-    traffic = Traffic(secure, PACE, by_java=False)
+    traffic = Traffic(secure.node, PACE, by_java=False)
     name = f"g{time.time_ns()}"
     starts = {
         kind: started(
@@ -413,6 +413,21 @@ def read_since(members: Sequence[Member], topic: str, at_ms: int) -> bool:
     ) and any(line.startswith("assigned") for line in members[-1].lines)
 
 
+def pauses(
+    late: Sequence[Read], times: Sequence[int], furthest: int
+) -> Iterator[tuple[int, int, int]]:
+    """The last read before nobody read a partition, when it had the next record, and when that was read.
+
+    ``times``: of its records; until ``late`` it was read up to ``furthest``.
+    """
+    for sooner, later in pairwise(late):
+        furthest = max(furthest, sooner.offset)
+        # Where nothing was written, nobody could read.
+        stopped_ms = max(sooner.at_ms, times[furthest + 1]) if furthest + 1 < len(times) else later.at_ms
+        if later.at_ms - stopped_ms >= PAUSE_LEAST_MS:
+            yield sooner.at_ms, stopped_ms, later.at_ms
+
+
 def price(kind: str, answer: LagAnswer, reads: dict[int, list[Read]], written: list[list[int]], event_ms: int) -> Price:  # fmt: skip
     since_ms = event_ms - COMMIT_MS
     ours = [each for each in answer["rebalances"] if each["settled_ms"] >= since_ms]
@@ -422,25 +437,18 @@ def price(kind: str, answer: LagAnswer, reads: dict[int, list[Read]], written: l
         late = [each for each in some if each.at_ms >= since_ms]
         counts = Counter(each.offset for each in some)
         twice += sum(each - 1 for each in counts.values())
-        times, furthest = (
-            written[partition],
-            max((each.offset for each in some if each.at_ms < since_ms), default=-1),
-        )
-        for sooner, later in pairwise(late):
-            furthest = max(furthest, sooner.offset)
-            # Where nothing was written, nobody could read.
-            stopped_ms = max(sooner.at_ms, times[furthest + 1]) if furthest + 1 < len(times) else later.at_ms
+        times = written[partition]
+        furthest = max((each.offset for each in some if each.at_ms < since_ms), default=-1)
+        for read_ms, stopped_ms, resumed_ms in pauses(late, times, furthest):
             # A busy machine pauses all clients at other times, too.
-            is_of_it = any(
-                sooner.at_ms <= each["settled_ms"] and each["at_ms"] <= later.at_ms for each in ours
-            )
-            if is_of_it and later.at_ms - stopped_ms >= PAUSE_LEAST_MS:
-                pieces += 1
-                unread += later.at_ms - stopped_ms
-                waited += bisect_left(times, later.at_ms) - bisect_left(times, stopped_ms)
-                resumed = [each for each in late if each.at_ms >= later.at_ms]
-                caught = (each.at_ms for each in resumed if each.at_ms - times[each.offset] < PAUSE_LEAST_MS)
-                caught_up_ms = max(caught_up_ms, next(caught, resumed[-1].at_ms))
+            if not any(read_ms <= each["settled_ms"] and each["at_ms"] <= resumed_ms for each in ours):
+                continue
+            pieces += 1
+            unread += resumed_ms - stopped_ms
+            waited += bisect_left(times, resumed_ms) - bisect_left(times, stopped_ms)
+            resumed = [each for each in late if each.at_ms >= resumed_ms]
+            caught = (each.at_ms for each in resumed if each.at_ms - times[each.offset] < PAUSE_LEAST_MS)
+            caught_up_ms = max(caught_up_ms, next(caught, resumed[-1].at_ms))
     ends = [each["caught_up_ms"] for each in ours]
     return Price(
         kind=kind,

@@ -42,9 +42,9 @@ def unpacked(log: bytes, folder: Path) -> Path:
     return folder
 
 
-def packed(data: Path, group: str) -> bytes:
-    """The segments of the group's partition and of the metadata log; the same segments give the same bytes."""
-    slot = partition_for(group, OFFSETS_PARTITIONS)
+def packed(data: Path, group: str | None = None) -> bytes:
+    """The segments of the group's partition (of all, without one) and of the metadata log; the same segments give the same bytes."""
+    slot = "*" if group is None else partition_for(group, OFFSETS_PARTITIONS)
     told = io.BytesIO()
     with tarfile.open(fileobj=told, mode="w") as archive:
         for pattern in (f"__consumer_offsets-{slot}/*.log", "__cluster_metadata-0/*.log"):
