@@ -10,11 +10,12 @@ import yaml
 
 from groups.history.entries import Entry
 from groups.history.evidence.display_names import NamedMember
+from groups.history.findings.removed import REJOIN_MS
 from groups.history.frames.shapes import Frame
 from simulations.fork.continuing import Line, document_of, text_of
 from simulations.fork.group_of_frame import name_of, names_of
 from simulations.fork.taking_over import taken_over
-from simulations.fork.values import Document, Edits, Moment
+from simulations.fork.values import CLASSIC, Document, Edits, Moment
 from simulations.remedies.drawing import DRAWN
 from simulations.remedies.lines import at_of
 from simulations.remedies.measuring import Meter, measured, with_rates
@@ -27,6 +28,7 @@ from simulations.remedies.values import (
     RemediesError,
 )
 from simulations.world.scenario import Scenario, Verb, load, with_release
+from simulations.world.scenario.classic_members import Classic
 from simulations.world.scenario.topics import NAME
 
 LINES_MOST: Final = 500
@@ -34,25 +36,35 @@ LINES_MOST: Final = 500
 
 
 DEAD: Final = ("session_expired", "stopped")
-"""What a removal looks like whose member had committed until then, and was not late to poll."""
+"""What a removal looks like whose member had died a while before."""
+
+HEARTBEAT_MS: Final = Classic().heartbeat_interval_ms
+KNOWN_AFTER_MS: Final = HEARTBEAT_MS // 2
+"""The others learn at their next heartbeat that they have to join again: on average, half an interval later."""
 
 
 class LaterEvents:
     """Sees the frames of a log after the moment, in order. The cast maps its ids to processes.
 
-    A log's findings infer from commits what its records do not show: which removed members had died, and when, and since when a
-    whole classic group stopped, as somebody joined.
+    A log's findings infer from commits what its records do not show: which removed members had died and when, and since when a
+    whole classic group stopped, as somebody joined. A classic group has records of neither a join nor a leave, but of the
+    generation after it: who left had gone when it committed last.
     """
 
     def __init__(
         self, start: Frame, cast: Sequence[NamedMember], findings: Iterable[Mapping[str, Any]] = ()
     ) -> None:
-        self._began_ms = start["at_ms"]
-        self._died_ms: dict[str, int] = {}
+        self.began_ms = start["at_ms"]
+        self._known_after_ms = KNOWN_AFTER_MS if start["protocol"] == CLASSIC else 0
+        self._ends: dict[str, tuple[int, Verb]] = {}
         self._stops: list[tuple[int, int]] = []
         for each in findings:
-            if each["kind"] == "removed" and each["looks_like"] in DEAD and each["quiet_ms"] is not None:
-                self._died_ms[each["member"]] = each["at_ms"] - each["quiet_ms"]
+            if each["kind"] == "removed" and each["quiet_ms"] is not None:
+                ended_ms = each["at_ms"] - each["quiet_ms"]
+                if each["looks_like"] in DEAD:
+                    self._ends[each["member"]] = ended_ms, Verb.KILL
+                elif self._known_after_ms and each["quiet_ms"] <= REJOIN_MS:
+                    self._ends[each["member"]] = ended_ms, Verb.LEAVE
             elif each["kind"] == "group_stopped":
                 self._stops.append((each["from_ms"], each["to_ms"]))
         self._names = names_of(start["members"], cast)
@@ -89,9 +101,10 @@ class LaterEvents:
         for member_id in sorted(removed):
             name = self._names[member_id]
             self._gone.add(name)
-            died_ms = self._died_ms.get(member_id)
-            self._add(died_ms or at_ms, Verb.KILL if died_ms else Verb.LEAVE, name)
+            ended_ms, verb = self._ends.get(member_id) or (at_ms - self._known_after_ms, Verb.LEAVE)
+            self._add(ended_ms, verb, name)
         at_ms = next((from_ms for from_ms, to_ms in self._stops if from_ms < at_ms <= to_ms), at_ms)
+        at_ms -= self._known_after_ms
         for member_id in sorted(added):
             if member_id not in self._names:
                 self._names[member_id] = name = self._name(member_id)
@@ -99,7 +112,7 @@ class LaterEvents:
                 self._add(at_ms, Verb.JOIN, name)
 
     def _add(self, at_ms: int, verb: Verb, name: str) -> None:
-        self.lines.append({"at": f"{max(1, at_ms - self._began_ms)}ms", str(verb): name})
+        self.lines.append({"at": f"{max(1, at_ms - self.began_ms)}ms", str(verb): name})
 
     def _name(self, member_id: str) -> str:
         """A process that came back has its former name, if that is free; another one a new name."""
@@ -138,16 +151,19 @@ def of_run(moment: Moment) -> Incident:
     return _incident(moment, length_ms, recorded)
 
 
-def of_log(
-    moment: Moment, entries: Iterable[Entry], findings: Iterable[Mapping[str, Any]] = ()
-) -> Incident:
+def of_log(moment: Moment, entries: Iterable[Entry], findings: Iterable[Mapping[str, Any]] = ()) -> Incident:
     """The incident of a log: its members go and come after the moment as ``entries`` (all, from the first on) have it."""
     frame = moment.frame
     meter = Meter(str(frame["group"]), moment.semantics, frame["at_ms"])
     later = LaterEvents(frame, moment.cast, findings)
     at_ms = frame["at_ms"]
+    generation = None
     for entry in entries:
         meter.add(entry)
+        if entry.sequence <= frame["sequence"] and meter.frame.get("generation") != generation:
+            generation = meter.frame.get("generation")
+            # Members begin a generation together, and so their heartbeats: the replay begins with the last ones.
+            later.began_ms = frame["at_ms"] - (frame["at_ms"] - entry.at_ms) % HEARTBEAT_MS
         at_ms = max(at_ms, entry.at_ms)
         if entry.sequence > frame["sequence"] and (entry.settled or entry.kind != "record"):
             later.see(meter.frame)
@@ -156,7 +172,7 @@ def of_log(
                     f"After this moment members of the log go and come more than {LINES_MOST} times; choose a later one"
                 )
     later.lines.sort(key=at_of)
-    length_ms = at_ms - frame["at_ms"]
+    length_ms = at_ms - later.began_ms
     _check(moment, length_ms)
     if not later.lines:
         raise RemediesError("No member goes or comes after this moment; choose a moment before the incident")

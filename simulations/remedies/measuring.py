@@ -138,6 +138,15 @@ def measured(
     return meter.end(scenario.start_ms + scenario.until_ms), meter.epochs
 
 
+def unassigned_in_records(scenario: Scenario, semantics: Semantics, seed: int) -> int:
+    """What a log of the run's records has of partition-milliseconds without an owner: members of a classic group join without one."""
+    meter = Meter(scenario.group, semantics, scenario.start_ms)
+    for entry in Simulation(scenario, semantics, seed).entries():
+        if entry.kind in (Kind.RECORD, Kind.NOTE):
+            meter.add(entry)
+    return meter.end(scenario.start_ms + scenario.until_ms).unassigned_ms
+
+
 def with_rates(topics: Mapping[str, Document], rate: int) -> dict[str, Document]:
     """The topics, each with a rate: without one nothing is known of how far it is read."""
     return {name: {"rate": rate} | dict(topic) for name, topic in topics.items()}

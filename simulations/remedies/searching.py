@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from statistics import median_low
 from typing import Final, TypedDict
 
+from groups.history.state.group import Semantics
 from groups.history.words import counted
 from simulations.fork.continuing import text_of
 from simulations.fork.values import Document
 from simulations.remedies.assumptions import as_killed, assumptions_of
 from simulations.remedies.catalog import remedies_of
 from simulations.remedies.drawing import drawn
-from simulations.remedies.measuring import measured
+from simulations.remedies.measuring import measured, unassigned_in_records
 from simulations.remedies.values import (
     SEEDS_MOST,
     WORK_MOST,
@@ -29,7 +30,7 @@ from simulations.remedies.values import (
     Spread,
 )
 from simulations.world.engine import RunTooLong
-from simulations.world.scenario import ScenarioError, load
+from simulations.world.scenario import Scenario, ScenarioError, load
 
 SAME_SHARE: Final = 0.03
 """Seed by seed within this share of the replay is no difference: network delays alone move a run by as much."""
@@ -202,7 +203,13 @@ class _Search:
             self._epochs.append(epochs)
             yield self._known("Replay")
         self._rows.append(_row(REPLAY, replay))
-        self._why = missed(self._incident.recorded, replay, self._epochs)
+        shown = [
+            each._replace(unassigned_ms=unassigned_in_records(*self._scenario(REPLAY, number)))
+            if self._incident.of_records
+            else each
+            for number, each in enumerate(replay)
+        ]
+        self._why = missed(self._incident.recorded, shown, self._epochs)
 
     def _remedy(self, remedy: Remedy, replay: Sequence[Measures]) -> Iterator[Progress]:
         found: list[Measures] = []
@@ -256,15 +263,16 @@ class _Search:
 
     def _run(self, remedy: Remedy, number: int, assumed: Assumed | None = None) -> tuple[Measures, int]:
         self._done += 1
-        document = self._incident.document
+        return measured(*self._scenario(remedy, number, assumed))
+
+    def _scenario(
+        self, remedy: Remedy, number: int, assumed: Assumed | None = None
+    ) -> tuple[Scenario, Semantics, int]:
+        incident, document = self._incident, self._incident.document
         if assumed is not None:
             document = assumed.change(document)
-        document = drawn(remedy.change(document), self._incident.seed, number)
-        return measured(
-            load(text_of_document(document), remedy.key),
-            self._incident.semantics,
-            self._incident.seed + number,
-        )
+        document = drawn(remedy.change(document), incident.seed, number)
+        return load(text_of_document(document), remedy.key), incident.semantics, incident.seed + number
 
     def _known(self, stage: str) -> Progress:
         epochs: Spread | None = spread_of(self._epochs) if self._epochs else None
