@@ -359,7 +359,7 @@ class _TakingOver:
                     "later",
                     "What happens later",
                     f"{len(self.moment.later)} members' events of the log",
-                    "a member that the log removes has called close()",
+                    "a member that the log removes has called close(), unless its commits show that it had died",
                 )
             return [dict(line) for line in self.moment.later]
         from_ms = self.moment.at_ms - scenario.start_ms

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
 from groups.history.entries import Entry
 from groups.history.evidence.display_names import NamedMember
+from groups.history.findings.finding import Finding
 from groups.history.findings.removed import REJOIN_MS
 from groups.history.frames.shapes import Frame
 from simulations.fork.continuing import Line, document_of, text_of
@@ -51,22 +52,21 @@ class LaterEvents:
     generation after it: who left had gone when it committed last.
     """
 
-    def __init__(
-        self, start: Frame, cast: Sequence[NamedMember], findings: Iterable[Mapping[str, Any]] = ()
-    ) -> None:
+    def __init__(self, start: Frame, cast: Sequence[NamedMember], findings: Iterable[Finding] = ()) -> None:
         self.began_ms = start["at_ms"]
         self._known_after_ms = KNOWN_AFTER_MS if start["protocol"] == CLASSIC else 0
         self._ends: dict[str, tuple[int, Verb]] = {}
         self._stops: list[tuple[int, int]] = []
         for each in findings:
-            if each["kind"] == "removed" and each["quiet_ms"] is not None:
-                ended_ms = each["at_ms"] - each["quiet_ms"]
+            member, quiet_ms = each.get("member"), each.get("quiet_ms")
+            if each["kind"] == "removed" and member and quiet_ms is not None:
+                ended_ms = (each["at_ms"] or 0) - quiet_ms
                 if each["looks_like"] in DEAD:
-                    self._ends[each["member"]] = ended_ms, Verb.KILL
-                elif self._known_after_ms and each["quiet_ms"] <= REJOIN_MS:
-                    self._ends[each["member"]] = ended_ms, Verb.LEAVE
+                    self._ends[member] = ended_ms, Verb.KILL
+                elif self._known_after_ms and quiet_ms <= REJOIN_MS:
+                    self._ends[member] = ended_ms, Verb.LEAVE
             elif each["kind"] == "group_stopped":
-                self._stops.append((each["from_ms"], each["to_ms"]))
+                self._stops.append((each["from_ms"], each["to_ms"] or 0))
         self._names = names_of(start["members"], cast)
         self._shown = {each["id"]: each["name"].partition("~")[0] for each in cast}
         self._members = set(start["members"])
@@ -151,7 +151,7 @@ def of_run(moment: Moment) -> Incident:
     return _incident(moment, length_ms, recorded)
 
 
-def of_log(moment: Moment, entries: Iterable[Entry], findings: Iterable[Mapping[str, Any]] = ()) -> Incident:
+def of_log(moment: Moment, entries: Iterable[Entry], findings: Iterable[Finding] = ()) -> Incident:
     """The incident of a log: its members go and come after the moment as ``entries`` (all, from the first on) have it."""
     frame = moment.frame
     meter = Meter(str(frame["group"]), moment.semantics, frame["at_ms"])

@@ -16,9 +16,10 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from statistics import mean
+from typing import Any, Final, cast
 
-from groups.history.entries import Entry
+from groups.history.entries import Entry, EntryLine
 from groups.history.frames.frame import frame
 from groups.history.replay.fold import replay
 from groups.history.state.group import initial_state
@@ -201,7 +202,7 @@ class Playing:
 
     def form(self) -> None:
         """All members run and have read; the first one is the leader of a classic group."""
-        first, *others = self._pair.members
+        first, *others = list(self._pair.members)
         for who in (first, *others, *(who for _, act, who in self._script if act == "start")):
             self._ready[who].append(self._process(who))
         for member in self.members:
@@ -284,7 +285,7 @@ def incident(name: str, began_ms: int, ended_ms: int) -> Incident:
         data = str(unpacked(INCIDENTS.read_bytes(), Path(folder)))
         folds = fold_paths(data, groups=[name], until_ms=ended_ms)
     (timeline,) = mine(folds, name)
-    entries = [Entry.from_json(each) for each in folds.entries(timeline)]
+    entries = [Entry.from_json(cast(EntryLine, each)) for each in folds.entries(timeline)]
     summary = folds.index(timeline)["summary"]
     state = initial_state(name)
     for entry in entries:
@@ -310,6 +311,36 @@ def predicted(name: str, measured: Mapping[str, int], seeds: int = SEEDS) -> dic
         "replay_ms": replayed["median"],
         "remedy_ms": remedied["median"],
     }
+
+
+SAME_MS: Final = 1_000
+
+
+def compared(name: str, figures: Mapping[str, Any]) -> tuple[str, int, int]:
+    """What the remedy did, what it saved and what was predicted. Less than two recordings of one half differ by is no difference."""
+    halves = [figures[half]["not_read_ms"] for half in ("without", "with")]
+    noise_ms = max(SAME_MS, *(max(each) - min(each) for each in halves))
+    saved_ms = round(mean(halves[0]) - mean(halves[1]))
+    did = "no difference" if abs(saved_ms) <= noise_ms else "less" if saved_ms > 0 else "more"
+    return did, saved_ms, figures["predicted"]["replay_ms"] - figures["predicted"]["remedy_ms"]
+
+
+def table(figures: Mapping[str, Any]) -> str:
+    """The figures of all pairs in the order of ``PAIRS``, in partition-seconds not read."""
+    rows = [
+        "| incident | remedy | without | predicted | with | predicted | it did | predicted | saved | predicted |"
+    ]
+    rows.append("|---|---|---|---|---|---|---|---|---|---|")
+    for name, pair in PAIRS.items():
+        known = figures[name]
+        did, *saved_ms = compared(name, known)
+        cells = [pair.title, f"`{pair.remedy}`"]
+        for half, key in (("without", "replay_ms"), ("with", "remedy_ms")):
+            cells.append(" and ".join(f"{each / 1000:.1f}" for each in known[half]["not_read_ms"]))
+            cells.append(f"{known['predicted'][key] / 1000:.1f}")
+        cells += [did, known["predicted"]["outcome"], *(f"{each / 1000:.1f}" for each in saved_ms)]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
 
 
 def main(halves: list[str]) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from groups.history.findings.finding import finding
 from groups.history.state.group import Semantics
 from simulations.fork.values import Moment
 from simulations.remedies.assumptions import as_killed
@@ -134,6 +135,25 @@ def test_of_a_log_the_answer_depends_on_how_the_removed_member_ended() -> None:
     assert (row["outcome"], row["depends_on"]["name"]) == ("no difference", "how a member's process ends")
     assert row["depends_on"]["outcome"] == "less"
     assert row["depends_on"]["replay_ms"] - row["depends_on"]["not_read_ms"] > 2 * 30_000
+
+
+def test_of_a_log_whose_commits_show_a_death_the_member_was_killed_then() -> None:
+    """Records have its removal alone; its last commit was a session before it."""
+    closed = of_records("incident-session-expiry", 14)
+    moment = moment_of("incident-session-expiry", 14)
+    (line,) = [each for each in closed.document["script"] if "leave" in each]
+    removed_ms = moment.at_ms + int(line["at"].removesuffix("ms"))
+    (member,) = [each for each in moment.frame["members"] if each.partition("~")[0] == line["leave"]]
+    removed = finding(
+        "removed", "", [], member=member, at_ms=removed_ms, quiet_ms=44_000, looks_like="session_expired"
+    )
+    incident = of_log(
+        Moment(frame=moment.frame, semantics=moment.semantics),
+        entries_of("incident-session-expiry"),
+        [removed],
+    )
+    at_ms = removed_ms - 44_000 - moment.at_ms
+    assert {"at": f"{at_ms}ms", "kill": line["leave"]} in incident.document["script"]
 
 
 def test_of_a_log_whose_replay_misses_with_close_the_members_were_killed() -> None:

@@ -28,6 +28,8 @@ class Finding(BasicFinding, total=False):
     from_ms: int
     to_ms: int | None
     length_ms: int | None
+    quiet_ms: int | None
+    """Of a removal: since the member's last commit."""
     every_ms: int
     count: int
     forming: bool
