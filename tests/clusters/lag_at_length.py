@@ -413,9 +413,7 @@ def read_since(members: Sequence[Member], topic: str, at_ms: int) -> bool:
     ) and any(line.startswith("assigned") for line in members[-1].lines)
 
 
-def pauses(
-    late: Sequence[Read], times: Sequence[int], furthest: int
-) -> Iterator[tuple[int, int, int]]:
+def pauses(late: Sequence[Read], times: Sequence[int], furthest: int) -> Iterator[tuple[int, int, int]]:
     """The last read before nobody read a partition, when it had the next record, and when that was read.
 
     ``times``: of its records; until ``late`` it was read up to ``furthest``.

@@ -258,7 +258,7 @@ def not_read_ms(some: list[Read], times: list[int], from_ms: int, to_ms: int) ->
     furthest = max((each.offset for each in some if each.at_ms < from_ms), default=-1)
     late = [each for each in some if from_ms <= each.at_ms < to_ms]
     ends = Read(from_ms, -1), Read(to_ms, -1)
-    return sum(later - stopped for stopped, later in pauses([ends[0], *late, ends[1]], times, furthest))
+    return sum(later - stopped for _, stopped, later in pauses([ends[0], *late, ends[1]], times, furthest))
 
 
 def record(names: Iterable[str], *, remedied: bool) -> dict[str, dict[str, int]]:
