@@ -145,10 +145,11 @@ def test_an_expression_that_does_not_compile_is_told_in_every_format(
 
 
 def shares(described: dict[str, Any], assignment: str) -> dict[str, dict[str, list[int]]]:
-    """Member → topic → partitions of a ConsumerGroupDescribe."""
+    """Member → topic → partitions of a ConsumerGroupDescribe; KIP-848's field is ``partitions``."""
     return {
         member["memberId"]: {
-            each["topicName"]: sorted(each["partitions"]) for each in member[assignment]["topicPartitions"]
+            each["topicName"]: sorted(each["partitions"])
+            for each in member[assignment].get("topicPartitions", member[assignment].get("partitions"))
         }
         for member in described["members"]
     }
