@@ -6,7 +6,7 @@
 
 import { h, part } from '../shared/dom.js';
 import { isWithin, onWithin } from '../shared/text-size.js';
-import { onZone, showSwitch, stretch } from '../shared/times.js';
+import { onZone, showSwitch, stamp, stretch } from '../shared/times.js';
 import { VirtualList } from '../shared/virtual-list.js';
 import { counted } from '../shared/numbers.js';
 import { keyOf, narrowedRows, once, summed, sums } from './order.js';
@@ -85,7 +85,7 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
       ...table.causes.map((cause, at) =>
         h(
           'li',
-          h('b', `${cause.text}. `),
+          h('b', `${cause.text} (${stamp(cause.from_ms)}). `),
           h('span.quiet', 'Not counted in order, worst or rate. '),
           h(
             'button.btn.sm',
