@@ -327,6 +327,8 @@ export interface Finding {
   from_ms?: number;
   to_ms?: number | null;
   length_ms?: number | null;
+  /** Of a removal: since the member's last commit. */
+  quiet_ms?: number | null;
   every_ms?: number;
   count?: number;
   forming?: boolean;
