@@ -137,6 +137,8 @@ def bodies(ids: Mapping[str, Any]) -> dict[str, Any]:
         "post-forks": {"at": 30, "title": "Branch", "set": {}, "faults": []},
         "patch-timeline": {"title": "Renamed"},
         "patch-topics": {},
+        "post-notes": {"text": "@ada is this ours?", "at": 1, "kind": "question"},
+        "patch-note": {"text": "it is"},
         "post-together": {"who": "window01", "does": "presents", "turn": 1, "view": "?at=5"},
         "post-kept-delete": {"timelines": ["gone"], "imports": []},
         "post-inspect": {"text": "00 01", "name": "it", "edits": [], "guess": True},

@@ -371,7 +371,9 @@ ROWS: Final = (
     Operation(
         "POST api-notes",
         "Write a note or a question at the entry `at`, or reply to the note `parent`; accounts that it names as `@name` see it on the timelines page",
-        body=fields({"text": NOTE_TEXT, "at?": COUNT, "kind?": enum(Note.Kind.values), "parent?": TEXT}),
+        body=fields(
+            {"text": NOTE_TEXT, "at?": COUNT, "kind?": enum(Note.Kind.values), "parent?": maybe(TEXT)}
+        ),
         answer=NoteRow,
         status=201,
     ),
