@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 SECRET: Final = re.compile(
-    r"://[^/]*:[^/]*@|[?&][^=&]*(key|secret|token|password|sig|credential)[^=&]*=", re.IGNORECASE
+    r"://[^@?/]*:[^@?]*@|[?&][^=&]*(key|secret|token|password|sig|credential)[^=&]*=", re.IGNORECASE
 )
 """In the address of a bucket: a password, or an option that is one."""
 
@@ -21,8 +21,10 @@ def without_credentials(path: str) -> str:
 
     >>> without_credentials("s3://key:secret@bucket/logs?account_key=x"), without_credentials("a@b/c?d")
     ('s3://…@bucket/logs?…', 'a@b/c?d')
+    >>> without_credentials("s3://key:se/cret@bucket/logs"), without_credentials("s3://bucket/a@b")
+    ('s3://…@bucket/logs', 's3://bucket/a@b')
     """
     if "://" not in path:
         return path
-    place, options, _ = re.sub(r"(?<=://)[^/]*@", "…@", path).partition("?")
+    place, options, _ = re.sub(r"(?<=://)[^@?/:]*(:[^@?]*)?@", "…@", path).partition("?")
     return f"{place}?…" if options else place

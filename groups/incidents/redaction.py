@@ -181,12 +181,30 @@ class Redactor:
 
 
 def in_text(names: Mapping[str, str]) -> Callable[[str], str]:
-    """Replaces names within what a person wrote, the longest first; of more than two letters however they are capitalised."""
-    known = {name.casefold(): there for name, there in names.items()}
-    words = sorted(filter(None, names), key=len, reverse=True)
-    parts = [f"(?i:{re.escape(word)})" if len(word) > 2 else re.escape(word) for word in words]
-    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)") if parts else None
-    return lambda text: pattern.sub(lambda found: known[found[0].casefold()], text) if pattern else text
+    """Replaces names within what a person wrote, the longest first; of more than two letters however they are capitalised.
+
+    A name ends at whatever is no ASCII letter or digit: texts without blanks between words, as in Japanese, contain names too.
+    """
+    folded = {name.casefold(): there for name, there in names.items()}
+    words = [(word, word.casefold()) for word in sorted(filter(None, names), key=len, reverse=True)]
+
+    def replaced(text: str) -> str:
+        # Thousands of names, of which a text contains a few.
+        here = text.casefold()
+        parts = [
+            f"(?i:{re.escape(word)})" if len(word) > 2 else re.escape(word)
+            for word, small in words
+            if small in here
+        ]
+        if not parts:
+            return text
+        return re.sub(
+            rf"(?<![A-Za-z0-9])(?:{'|'.join(parts)})(?![A-Za-z0-9])",
+            lambda found: names.get(found[0]) or folded.get(found[0].casefold(), "(hidden)"),
+            text,
+        )
+
+    return replaced
 
 
 def _lane(member: str) -> tuple[str, str]:

@@ -29,7 +29,7 @@ from groups.history.replay.fold import FOLD_VERSION
 from groups.jobs.announce import announce, timeline_group
 from groups.jobs.leases import from_now
 from groups.jobs.serving import RUNS, why_not_served
-from groups.models import TITLE_LENGTH_MOST, Folded, Timeline
+from groups.models import TITLE_LENGTH_MOST, Folded, Note, Timeline
 from groups.models import Batch as StoredBatch
 from groups.packs.listed_summary import GROUP_LENGTH_MOST
 from groups.reserve import makes_room
@@ -205,9 +205,13 @@ class Writer:
 def replace_timeline(timeline_id: str, batches: Iterable[RecordedBatch], **facts: Any) -> Timeline:
     """Store a whole timeline in the place of one that may be there: a case study made again.
 
-    One transaction: those who look see the old one or the new one, and a failure leaves the old one.
+    One transaction: those who look see the old one or the new one, and a failure leaves the old one. Notes stay at their steps,
+    as far as there are such.
     """
     with transaction.atomic():
+        notes = Note.objects.filter(timeline=timeline_id)
+        kept = create_timeline(**facts)
+        notes.update(timeline=kept)
         Timeline.objects.filter(pk=timeline_id).delete()
         timeline = create_timeline(timeline_id=timeline_id, **facts)
         for batch in batches:
@@ -223,6 +227,8 @@ def replace_timeline(timeline_id: str, batches: Iterable[RecordedBatch], **facts
         timeline.status = Timeline.Status.COMPLETE
         timeline.lease_until = None
         timeline.save()
+        kept.notes.filter(sequence__lte=timeline.last).update(timeline=timeline)
+        kept.delete()
     return timeline
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from groups.history.entries import Entry, Kind
+from groups.history.entries import Entry, Kind, Payload
 from groups.history.payloads.classic_bodies import JoinAnswerBody
 from groups.history.payloads.records import GroupMetadataValue
 from groups.history.state.group import State
@@ -127,7 +127,7 @@ class ClassicClientChecker:
                 self._asked = True
                 self._senders.add(entry.actor)
                 if payload["api"] == "JoinGroup" and entry.actor not in self._processes:
-                    self._renamed(entry.actor, payload["body"]["memberId"])
+                    self._renamed(entry.actor, payload["body"])
             case Kind.CALLBACK:
                 self._called(entry)
             case Kind.FAULT if payload["fault"] == "kill" and payload.get("member"):
@@ -182,12 +182,14 @@ class ClassicClientChecker:
         """What the end of a run could not be asked."""
         return self._rounds.unjudged
 
-    def _renamed(self, who: str, member_id: str) -> None:
+    def _renamed(self, who: str, body: Payload) -> None:
         """A process that is no member any more comes back under another id, with what it has not given up.
 
-        Without an id it was turned away, or has left without a word, as a static member does whose poll was late.
+        It was turned away; or it is a static member without an id, which has left without a word as its poll was late.
         """
-        former = self._fenced if member_id else self._fenced | self._clients.keys()
+        former = set(self._fenced)
+        if body.get("groupInstanceId") and not body["memberId"]:
+            former |= self._clients.keys()
         for other in ids_before(who, former, self._processes):
             self._fenced.discard(other)
             client = self._clients.pop(other, None)

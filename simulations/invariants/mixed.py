@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from groups.history.entries import Entry, Kind
+from groups.history.entries import Entry, Kind, Payload
 from groups.history.payloads.records import GroupMetadataValue
 from groups.history.state.group import Semantics, State
 from simulations.invariants import known_faults
@@ -141,7 +141,7 @@ class MixedChecker:
                 if (instance := payload["body"]["groupInstanceId"]) is not None:
                     self._claimed[instance] = entry.actor
                 if entry.actor not in self._processes:
-                    self._renamed(entry.actor, entry.payload["body"]["memberId"])
+                    self._renamed(entry.actor, entry.payload["body"])
                 self._disturbed = entry
             case Kind.TIMER if payload["event"] == "fired":
                 self._goes(str(payload["member"]), entry.at_ms)
@@ -349,12 +349,14 @@ class MixedChecker:
         if self._group.members.keys() - self._classic == {who}:
             self._last_goes_ms = at_ms
 
-    def _renamed(self, who: str, member_id: str) -> None:
+    def _renamed(self, who: str, body: Payload) -> None:
         """A process that is no member any more comes back under another id, with what it has not given up.
 
-        Without an id it was turned away, or has left without a word, as a static member does whose poll was late.
+        It was turned away; or it is a static member without an id, which has left without a word as its poll was late.
         """
-        former = self._renamable if member_id else self._renamable | self._clients.keys()
+        former = set(self._renamable)
+        if body.get("groupInstanceId") and not body["memberId"]:
+            former |= self._clients.keys()
         for other in ids_before(who, former, self._processes):
             client = self._clients.get(other)
             if client is not None and client.owned and who not in self._clients:

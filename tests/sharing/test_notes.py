@@ -100,3 +100,19 @@ def test_names_within_a_text_are_replaced_as_whole_words_the_longest_first() -> 
         == "member-1 topic: a, topic-2-3, reorders, topic-1 and odd"
     )
     assert in_text({})("as it was") == "as it was"
+    assert hidden("障害はordersのみ, orders_0, ORDERſ") == "障害はtopic-1のみ, topic-1_0, topic-1"
+    assert in_text({"A": "member-1", "a": "member-2"})("A and a") == "member-1 and member-2"
+
+
+def test_names_that_people_gave_and_people_who_are_gone_are_hidden_in_notes_too(
+    timeline: Timeline, client: Client
+) -> None:
+    jon = User.objects.create_user("jon")
+    timeline.topic_names = {"some-id": "payments-prod"}
+    timeline.title = "The outage of Acme"
+    timeline.save()
+    write(timeline, "payments-prod is stuck, says @jon; see the outage of Acme", 1)
+    jon.delete()
+    report = client.get(f"/t/{timeline.id}/report?names=hidden&notes=1&format=md").content.decode()
+    notes = report[report.index("## Notes") :]
+    assert "(hidden) is stuck, says @person; see (hidden)" in notes.replace("\\", "")

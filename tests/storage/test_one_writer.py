@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from groups import storage
-from groups.models import Batch, Folded, Timeline
+from groups.models import Batch, Folded, Note, Timeline
 from groups.storage import LeaseLost, NoSuchTimeline, SequenceGap
 from tests.stories import GROUP, a_day_of_three
 
@@ -225,7 +225,11 @@ def test_a_timeline_is_replaced_as_a_whole_or_not_at_all(stored: Callable[..., T
         storage.replace_timeline("study", [batches[0], batches[2]], **facts)
     assert storage.get("study").title == "Orders"
 
+    for note_id, sequence in (("here", 3), ("beyond", 11)):
+        storage.get("study").notes.create(id=note_id, sequence=sequence, text="Ours.")
     storage.replace_timeline("study", batches[:2], **facts)
     study = storage.get("study")
+    assert [note.id for note in study.notes.all()] == ["here"]
+    assert not Note.objects.exclude(timeline=study).exists()
     assert (study.title, study.last, study.status) == ("Anew", 10, "complete")
     assert stored_sequences(study) == list(range(1, 11))

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, TypedDict
 
 import orjson
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -28,7 +29,7 @@ from groups.jobs.announce import announce, together_group
 from groups.models import Note, Timeline
 from groups.note_models import NOTE_LENGTH_MOST
 from groups.reserve import makes_room
-from groups.storage.handing_on import Incident, redactor_for
+from groups.storage.handing_on import CannotHandOn, Incident, redactor_for
 
 NOTES_MOST: Final = 500
 """Of one timeline, with replies."""
@@ -36,6 +37,9 @@ NOTES_MOST: Final = 500
 VERSIONS_MOST: Final = 10
 MENTIONS_MOST: Final = 20
 MENTION: Final = re.compile(r"(?<!\w)@([\w.@+-]*\w)")
+
+PERSON: Final = "person-"
+"""What an account's name becomes where names are hidden, with a number."""
 
 MENTIONED_FOR: Final = timedelta(days=30)
 MENTIONED_MOST: Final = 10
@@ -86,27 +90,33 @@ def listed(request: HttpRequest, timeline_id: str) -> HttpResponse:
 def write(request: HttpRequest, timeline_id: str) -> HttpResponse:
     """``{"text", "at", "kind"}``, or ``{"text", "parent"}`` for a reply."""
     timeline, body = storage.get(timeline_id), json_body(request)
-    if written.are_too_many(str(authors.author_now() or "")):
-        raise BadRequest(f"{WRITTEN_MOST} notes a minute are the most of one account.", status=429)
+    _check_rate()
     text = _text_of(body)
     kind = choice(body.get("kind", Note.Kind.NOTE), "kind", Note.Kind.values)
     parent = None
     if (wanted := body.get("parent")) is not None:
         parent = timeline.notes.filter(pk=str(wanted), parent=None).first()
         if parent is None:
-            raise BadRequest("`parent` must be a note of this timeline that is no reply.", field="parent")
+            raise BadRequest("`parent` must be a note of this timeline, and not a reply.", field="parent")
     at = parent.sequence if parent else body.get("at")
     if type(at) is not int or at < 0:
         raise BadRequest("`at` must be a whole number from 0.", field="at")
     if at > timeline.last:
         raise no_such_entry(timeline, at)
-    if timeline.notes.count() >= NOTES_MOST:
-        raise BadRequest(f"A timeline takes {NOTES_MOST} notes; delete some first.", status=409)
     at_ms = storage.entries_between(timeline, at, at)[0]["at_ms"] if at else None
-    note = Note.objects.create(
-        id=storage.new_id(), timeline=timeline, parent=parent, sequence=at, at_ms=at_ms, kind=kind, text=text
-    )
-    note.mentions.set(_named_in(text))
+    with transaction.atomic():
+        note = Note.objects.create(
+            id=storage.new_id(),
+            timeline=timeline,
+            parent=parent,
+            sequence=at,
+            at_ms=at_ms,
+            kind=kind,
+            text=text,
+        )
+        note.mentions.set(_named_in(text))
+        if timeline.notes.count() > NOTES_MOST:
+            raise BadRequest(f"A timeline can have {NOTES_MOST} notes; delete some first.", status=409)
     audit.detail(request, note=note.pk)
     _announce(timeline)
     response = json_response(row_of(note, timeline, rights_in(request)), status=201)
@@ -116,14 +126,19 @@ def write(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 def edit(request: HttpRequest, note_id: str) -> HttpResponse:
     """``{"text"}``; the text that it replaces is kept, the last ones of them."""
-    note, text = _note(note_id), _text_of(json_body(request))
-    if text != note.text:
-        user = (audit.current.get() or audit.Source()).user
-        by = user.get_username() if user else ""
-        before = {"text": note.text, "until": timezone.now().isoformat(), "by": by}
-        note.text, note.versions = text, [*note.versions, before][-VERSIONS_MOST:]
-        note.save(update_fields=["text", "versions", "changed"])
-        note.mentions.set(_named_in(text))
+    text = _text_of(json_body(request))
+    _check_rate()
+    with transaction.atomic():
+        note = _note(note_id, Note.objects.select_for_update(of=("self",)))
+        is_changed = text != note.text
+        if is_changed:
+            user = (audit.current.get() or audit.Source()).user
+            by = user.get_username() if user else ""
+            before = {"text": note.text, "until": timezone.now().isoformat(), "by": by}
+            note.text, note.versions = text, [*note.versions, before][-VERSIONS_MOST:]
+            note.save(update_fields=["text", "versions", "changed"])
+            note.mentions.set(_named_in(text))
+    if is_changed:
         _announce(note.timeline)
     return json_response(row_of(note, note.timeline, rights_in(request)))
 
@@ -172,7 +187,11 @@ def mentions_of(rights: Rights | None) -> list[Note]:
     replies = Note.objects.filter(thread, author=rights.account, created__gt=OuterRef("created"))
     found = Note.objects.filter(mentions=rights.account, created__gt=timezone.now() - MENTIONED_FOR)
     found = found.exclude(author=rights.account).filter(~Exists(replies))
-    return list(found.select_related("author", "timeline").order_by("-created")[:MENTIONED_MOST])
+    return list(
+        found.select_related("author", "timeline")
+        .defer("timeline__summary", "timeline__scenario")
+        .order_by("-created")[:MENTIONED_MOST]
+    )
 
 
 class ShownNote(NamedTuple):
@@ -188,9 +207,9 @@ class ShownNote(NamedTuple):
 
 
 def shown_notes(timeline: Timeline, incident: Incident | None = None) -> list[ShownNote]:
-    """Those of a timeline, or of the stretch that is handed on: if that hides names, also here, and its authors are numbered.
+    """Those of a timeline, or of a stretch that is handed on. Where names are hidden they are in notes, too, and people are numbered.
 
-    Other words of a text stay, which may name what no record does.
+    Other words of a text stay. ``CannotHandOn`` where the names of a timeline are too many to look for.
     """
     notes = list(_all(timeline))
     if incident is not None:
@@ -200,17 +219,27 @@ def shown_notes(timeline: Timeline, incident: Incident | None = None) -> list[Sh
     hidden: Callable[[str], str] = str
     if incident is not None and incident.redactor is not None and notes:
         # A note may name what comes after the stretch.
-        everything = redactor_for(timeline, timeline.last, fresh_key()).pseudonyms()
-        names = {one.here: "(hidden)" for one in everything}
+        try:
+            everything = redactor_for(timeline, timeline.last, fresh_key()).pseudonyms()
+        except CannotHandOn as error:
+            raise CannotHandOn(
+                "Names cannot be hidden in the notes of a log so long; leave the notes out."
+            ) from error
+        given = (
+            *timeline.topic_names.values(),
+            timeline.title,
+            timeline.cluster.name if timeline.cluster else "",
+        )
+        names = dict.fromkeys((*given, *(one.here for one in everything)), "(hidden)")
         names |= {one.here: one.there for one in incident.redactor.pseudonyms()}
         people = dict.fromkeys(
             name
             for one in notes
             for name in (_name(one), *(each.get_username() for each in one.mentions.all()))
         )
-        names |= {name: f"person-{number}" for number, name in enumerate(filter(None, people), 1)}
+        names |= {name: f"{PERSON}{number}" for number, name in enumerate(filter(None, people), 1)}
         names |= {name.lstrip("/"): there for name, there in names.items()}
-        hidden = in_text(names)
+        hidden = _hiding(names)
     replies: dict[str, list[tuple[str, str]]] = {}
     for one in notes:
         if one.parent_id:
@@ -229,6 +258,14 @@ def shown_notes(timeline: Timeline, incident: Incident | None = None) -> list[Sh
     ]
 
 
+def _hiding(names: dict[str, str]) -> Callable[[str], str]:
+    """With the accounts that a text names, whoever they are: some were deleted since."""
+    replaced = in_text(names)
+    return lambda text: MENTION.sub(
+        lambda found: found[0] if found[1].startswith(PERSON) else "@person", replaced(text)
+    )
+
+
 def _when(at_ms: int | None) -> str:
     return "the beginning" if at_ms is None else time_words(at_ms, dated=True)
 
@@ -242,11 +279,17 @@ def _name(note: Note) -> str:
     return note.author.get_username() if note.author else ""
 
 
-def _note(note_id: str) -> Note:
-    note = Note.objects.select_related("timeline", "author").filter(pk=note_id).first()
+def _note(note_id: str, notes: QuerySet[Note] | None = None) -> Note:
+    notes = Note.objects.all() if notes is None else notes
+    note = notes.select_related("timeline", "author").filter(pk=note_id).first()
     if note is None:
         raise NoSuchNote(note_id)
     return note
+
+
+def _check_rate() -> None:
+    if written.are_too_many(str(authors.author_now() or "")):
+        raise BadRequest(f"An account can write {WRITTEN_MOST} notes a minute.", status=429)
 
 
 def _text_of(body: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from groups.exporting import fresh_key
 from groups.history.verdict.rebalances import RebalanceRow, rebalances_of
 from groups.history.words import CLOCK_LEAST_MS, duration, time_words
 from groups.incidents.pieces import frames_at_moments
-from groups.models import Timeline
+from groups.models import Note, Timeline
 from groups.storage.handing_on import CannotHandOn, incident
 from groups.terminal import page_text
 from simulations.models import RemedySearch
@@ -288,6 +288,7 @@ def markdown(report: Report, url: str) -> str:
         lines += ["", "## Notes", ""]
         for one in report.notes:
             who = f" {_plain(one.author)}" if one.author else ""
+            who += ", a question" if one.kind == Note.Kind.QUESTION else ""
             lines.append(f"* {_linked(f'At {one.when}', url, one.at)}{who}: {_plain(one.text)}")
             lines += [f"  * {_plain(author or 'Reply')}: {_plain(text)}" for author, text in one.replies]
     if report.branches:

@@ -242,7 +242,8 @@ def _without_former(state: State, who: str, body: Fields) -> State:
         if other != who and other.partition("~")[0] == stem and (client.fenced or client.owned)
     }
     protocols = body.get("protocols")
-    keeps = claimed(protocols[0]["metadata"]) if others and protocols and not body.get("memberId") else {}
+    is_silent = body.get("groupInstanceId") and not body.get("memberId")
+    keeps = claimed(protocols[0]["metadata"]) if others and protocols and is_silent else {}
     for other, client in others.items():
         if client.fenced or client.owned == keeps:
             clients = drop(clients, other)

@@ -28,7 +28,7 @@ export class NotesPanel {
   #stamp = '';
   #list = h('ol.notes', { 'aria-live': 'polite' });
   #text = /** @type {HTMLTextAreaElement} */ (
-    h('textarea.field', { rows: 2, maxlength: TEXT_MOST, required: true, placeholder: '@name tells a person' })
+    h('textarea.field', { rows: 2, maxlength: TEXT_MOST, required: true, placeholder: '@name notifies a person' })
   );
   #heading = h('b');
   #kind = /** @type {HTMLSelectElement} */ (
@@ -43,6 +43,9 @@ export class NotesPanel {
   #back = h('button.btn.sm', { hidden: true, onclick: () => this.#begin() }, 'Cancel');
   /** What is replied to, or edited. @type {{parent?: Note, edited?: Note}} */
   #about = {};
+  #sends = false;
+  /** Where the board was as a note was begun: a presenter may move it before it is sent. @type {number | null} */
+  #began = null;
 
   /**
    * @param {object} parts
@@ -59,7 +62,11 @@ export class NotesPanel {
       this.#list,
       h(
         'form.note-form',
-        { 'data-needs': 'note', onsubmit: (/** @type {Event} */ event) => this.#send(event) },
+        {
+          'data-needs': 'note',
+          onsubmit: (/** @type {Event} */ event) => this.#send(event),
+          oninput: () => (this.#began ??= this.at()),
+        },
         h('label', this.#heading, this.#text),
         h('div.acts2', this.#kind, h('button.btn.sm.go', { type: 'submit' }, 'Send'), this.#back),
         this.#says,
@@ -148,6 +155,7 @@ export class NotesPanel {
     const { parent, edited } = (this.#about = about);
     this.#heading.textContent = edited ? 'Edit' : parent ? `Reply to ${parent.author || 'the note'}` : 'At this step';
     this.#text.value = edited?.text ?? '';
+    this.#began = null;
     this.#kind.hidden = Boolean(edited ?? parent);
     this.#back.hidden = !this.#kind.hidden;
     this.#says.textContent = '';
@@ -157,6 +165,8 @@ export class NotesPanel {
   /** @param {Event} event */
   async #send(event) {
     event.preventDefault();
+    if (this.#sends) return;
+    this.#sends = true;
     const { parent, edited } = this.#about;
     const text = this.#text.value;
     try {
@@ -165,12 +175,14 @@ export class NotesPanel {
         await submit(
           `${this.base}/notes`,
           'POST',
-          parent ? { text, parent: parent.id } : { text, at: this.at(), kind: this.#kind.value },
+          parent ? { text, parent: parent.id } : { text, at: this.#began ?? this.at(), kind: this.#kind.value },
         );
       this.#begin();
       await this.#load();
     } catch (error) {
       this.#says.textContent = messageOf(error, 'It could not be sent.');
+    } finally {
+      this.#sends = false;
     }
   }
 }
@@ -178,5 +190,5 @@ export class NotesPanel {
 /** The text, with the people that it names. @param {Note} note */
 const marked = ({ text, mentions }) =>
   text
-    .split(/((?<!\w)@[\w.@+-]*\w)/)
+    .split(/((?<![\p{L}\p{N}_])@[\p{L}\p{N}_.@+-]*[\p{L}\p{N}_])/u)
     .map((part) => (mentions.includes(part.slice(1)) && part.startsWith('@') ? h('b', part) : part));
