@@ -56,6 +56,8 @@ class LaterEvents:
         self.began_ms = start["at_ms"]
         self._known_after_ms = KNOWN_AFTER_MS if start["protocol"] == CLASSIC else 0
         self._ends: dict[str, tuple[int, Verb]] = {}
+        self._ended_ms: dict[str, int] = {}
+        """By name, when its former process ended."""
         self._stops: list[tuple[int, int]] = []
         for each in findings:
             member, quiet_ms = each.get("member"), each.get("quiet_ms")
@@ -101,7 +103,11 @@ class LaterEvents:
         for member_id in sorted(removed):
             name = self._names[member_id]
             self._gone.add(name)
-            ended_ms, verb = self._ends.get(member_id) or (at_ms - self._known_after_ms, Verb.LEAVE)
+            ended_ms, verb = self._ends.get(member_id, (self.began_ms, Verb.LEAVE))
+            if ended_ms <= self.began_ms:
+                # It ended before the replay begins, or the findings do not have when: it closes at its removal.
+                ended_ms, verb = at_ms - self._known_after_ms, Verb.LEAVE
+            self._ended_ms[name] = ended_ms
             self._add(ended_ms, verb, name)
         at_ms = next((from_ms for from_ms, to_ms in self._stops if from_ms < at_ms <= to_ms), at_ms)
         at_ms -= self._known_after_ms
@@ -109,7 +115,7 @@ class LaterEvents:
             if member_id not in self._names:
                 self._names[member_id] = name = self._name(member_id)
                 self._gone.discard(name)
-                self._add(at_ms, Verb.JOIN, name)
+                self._add(max(at_ms, self._ended_ms.get(name, at_ms)), Verb.JOIN, name)
 
     def _add(self, at_ms: int, verb: Verb, name: str) -> None:
         self.lines.append({"at": f"{max(1, at_ms - self.began_ms)}ms", str(verb): name})

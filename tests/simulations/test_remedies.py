@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
+from groups.history.entries import Kind
+from groups.history.evidence.display_names import NamedMember
 from groups.history.findings.finding import finding
-from groups.history.state.group import Semantics
+from groups.history.frames.frame import frame
+from groups.history.replay.fold import replay
+from groups.history.state.group import Semantics, initial_state
 from simulations.fork.values import Moment
 from simulations.remedies.assumptions import as_killed
 from simulations.remedies.catalog import remedies_of
@@ -16,6 +20,7 @@ from simulations.remedies.incident import of_log, of_run
 from simulations.remedies.measuring import measured
 from simulations.remedies.searching import branch_text, missed, outcome_of, ranked, runs_of, search, spread_of
 from simulations.remedies.values import Answer, Incident, Measures, Outcome, RemediesError
+from simulations.world.engine import run
 from simulations.world.scenario import load
 from tests.simulations.test_fork import entries_of, moment_of
 
@@ -154,6 +159,49 @@ def test_of_a_log_whose_commits_show_a_death_the_member_was_killed_then() -> Non
     )
     at_ms = removed_ms - 44_000 - moment.at_ms
     assert {"at": f"{at_ms}ms", "kill": line["leave"]} in incident.document["script"]
+
+
+REJOINED = """group: g
+protocol: classic
+topics: {foo: {partitions: 4}}
+members:
+  A: {subscribe: [foo], auto_commit: true}
+  B: {subscribe: [foo], auto_commit: true, session_timeout_ms: 10000}
+script:
+  - {at: 0s, join: [A, B]}
+  - {at: 20s, kill: B}
+  - {at: 26s, join: B}
+until: 60s
+"""
+
+
+@pytest.mark.parametrize(
+    ("looks_like", "quiet_ms", "stopped_for_ms", "down"),
+    [
+        ("left", 4_500, 9_500, {"at": "17506ms", "leave": "B"}),
+        ("session_expired", 8_000, 9_500, {"at": "14006ms", "kill": "B"}),
+        ("session_expired", 23_000, 0, {"at": "20506ms", "leave": "B"}),
+    ],
+)
+def test_a_member_that_was_removed_in_the_generation_that_it_is_back_in_ends_after_the_moment_and_joins_later(
+    looks_like: str, quiet_ms: int, stopped_for_ms: int, down: dict[str, str]
+) -> None:
+    """A classic group's records have both at once. Who died before the moment closes when it is removed, half a heartbeat before the record."""
+    entries = [each for each in run(load(REJOINED, "g")) if each.kind in (Kind.RECORD, Kind.NOTE)]
+    state = initial_state("g")
+    for entry in entries:
+        if entry.at_ms <= 10_000:
+            state = replay(state, entry)
+    (removed_ms,) = {each.at_ms for each in entries if each.at_ms > 28_000 and each.payload.get("type") == 2}
+    removed = finding(
+        "removed", "", [], member="B", at_ms=removed_ms, quiet_ms=quiet_ms, looks_like=looks_like
+    )
+    stopped = finding("group_stopped", "", [], from_ms=removed_ms - stopped_for_ms, to_ms=removed_ms)
+    cast = [NamedMember(id=each, name=each, joined=0, lane=each) for each in ("A", "B", "B~2")]
+    log = of_log(Moment(frame=frame(state), cast=cast), entries, [removed, stopped])
+    assert log.document["script"] == [down, {"at": down["at"], "join": "B"}]
+    *_, last = search(log, 1)
+    assert last["done"]
 
 
 def test_of_a_log_whose_replay_misses_with_close_the_members_were_killed() -> None:
