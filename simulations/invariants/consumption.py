@@ -130,11 +130,12 @@ COUNTED_MOST: Final = 64
 
 
 class ConsumptionChecker(SideChecker):
-    """``seeks``: whether the script commits offsets of its own choice."""
+    """``seeks``: whether the script commits offsets of its own choice; ``again_ms``: how long after it was sent a commit is sent again."""
 
-    def __init__(self, inner: RunChecker, *, seeks: bool) -> None:
+    def __init__(self, inner: RunChecker, *, seeks: bool, again_ms: int) -> None:
         super().__init__(inner)
         self._seeks = seeks
+        self._again_ms = again_ms
         self._ids: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._logs: dict[str, list[ConsumedLog]] = {}
@@ -250,10 +251,12 @@ class ConsumptionChecker(SideChecker):
                     self._violations.add(AFTER_WRITTEN, text, (entry.sequence,), (entry.actor,), (partition,))
 
     def _was_read(self, entry: Entry, partition: Partition, offset: int) -> bool:
-        """Whether its client came so far in the topic of this name that is gone."""
+        """Whether its client came so far in the topic of this name that was deleted a moment ago."""
         name, number = partition
         logs = self._last_gone.get(name, ())
-        began, came = logs[number].reached.get(entry.actor, (0, -1)) if number < len(logs) else (0, -1)
+        if number >= len(logs) or entry.at_ms - (logs[number].over_ms or 0) > self._again_ms:
+            return False
+        began, came = logs[number].reached.get(entry.actor, (0, -1))
         return began <= offset <= came
 
     # What is read.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from groups.history.entries import Entry, Kind
+from groups.history.replay.fold import replay
 from groups.history.state.group import Semantics, initial_state
 from simulations.invariants import INVARIANT_FAULT
 from simulations.output import frame_lines
@@ -17,6 +18,7 @@ from simulations.proof.fuzzing.groups import Groups
 from simulations.proof.fuzzing.verdict import verdict_on
 from simulations.protocol.coordinator.consumer.proposal import KipCoordinator, migrating
 from simulations.world.engine import run
+from simulations.world.engine.checked_run import checker_of
 from simulations.world.scenario import load
 
 GROUP = """\
@@ -290,3 +292,30 @@ script:
 until: 60s
 """)
     assert violations(log) == []
+
+
+@pytest.mark.parametrize(("at_s", "is_accepted"), [(80, True), (82, False)])
+def test_a_commit_of_a_topic_that_was_deleted_is_accepted_until_a_request_is_sent_again(
+    at_s: int, is_accepted: bool
+) -> None:
+    """Its client had read 50 records of the former topic, and has read fewer of the present one."""
+    scenario = load(f"""\
+group: g
+semantics: kip
+topics: {{bar: {{partitions: 1, rate: 1}}}}
+members: {{C: {{subscribe: [bar], protocol: classic}}}}
+script:
+  - {{at: 0s, join: C}}
+  - {{at: 50s, delete_topic: bar}}
+  - {{at: 50s, create_topic: bar, partitions: 1}}
+  - {{at: {at_s}s, commit: C}}
+until: 100s
+""")
+    checker, state = checker_of(scenario, Semantics.KIP), initial_state("g", Semantics.KIP)
+    found: list[str] = []
+    for entry in run(scenario):
+        if entry.kind is Kind.REQUEST and entry.payload["api"] == "OffsetCommit":
+            entry.payload["body"]["topics"][0]["partitions"][0]["committedOffset"] = 45
+        state = replay(state, entry)
+        found += [each.invariant for each in checker.see(entry, state)]
+    assert ("read_after_written" not in found) is is_accepted

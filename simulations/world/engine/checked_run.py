@@ -29,6 +29,9 @@ from simulations.world.scenario.classic_members import CLASSIC
 REQUEST_TIMEOUT_MS: Final = 30_000
 """``request.timeout.ms`` of the consumers."""
 
+SENT_AGAIN_MS: Final = REQUEST_TIMEOUT_MS + 1_000
+"""A request whose answer is lost is sent again so late at most: ``retry.backoff.max.ms`` after its timeout."""
+
 
 def run(
     scenario: Scenario, semantics: Semantics | str | None = None, seed: int | None = None
@@ -48,7 +51,7 @@ def checker_of(scenario: Scenario, semantics: Semantics) -> RunChecker:
     rates = [topic.rate for topic in scenario.topics.values()] + [action.rate for action in scenario.script]
     if any(rate is not None for rate in rates):
         seeks = any(action.verb is Verb.COMMIT and action.offset is not None for action in scenario.script)
-        checker = ConsumptionChecker(checker, seeks=seeks)
+        checker = ConsumptionChecker(checker, seeks=seeks, again_ms=SENT_AGAIN_MS)
     denies = scenario.denied or any(action.verb in (Verb.DENY, Verb.ALLOW) for action in scenario.script)
     if denies:
         checker = AuthorizedChecker(checker)
