@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from groups.history.entries import Entry, EntryLine
 from groups.history.frames.frame import frame
@@ -316,29 +316,42 @@ def predicted(name: str, measured: Mapping[str, int], seeds: int = SEEDS) -> dic
 SAME_MS: Final = 1_000
 
 
-def compared(name: str, figures: Mapping[str, Any]) -> tuple[str, int, int]:
-    """What the remedy did, what it saved and what was predicted. Less than two recordings of one half differ by is no difference."""
+class Compared(NamedTuple):
+    """What a remedy did, what it saved, what was predicted that it saves, and what two recordings of one half differ by, in ms."""
+
+    did: str
+    saved_ms: int
+    predicted_ms: int
+    noise_ms: int
+
+
+UNDECIDED: Final = "undecided"
+
+
+def compared(figures: Mapping[str, Any]) -> Compared:
+    """Of one pair. What is saved is undecided if it is not more than two recordings of one half differ by."""
     halves = [figures[half]["not_read_ms"] for half in ("without", "with")]
     noise_ms = max(SAME_MS, *(max(each) - min(each) for each in halves))
     saved_ms = round(mean(halves[0]) - mean(halves[1]))
-    did = "no difference" if abs(saved_ms) <= noise_ms else "less" if saved_ms > 0 else "more"
-    return did, saved_ms, figures["predicted"]["replay_ms"] - figures["predicted"]["remedy_ms"]
+    did = UNDECIDED if abs(saved_ms) <= noise_ms else "less" if saved_ms > 0 else "more"
+    predicted_ms = figures["predicted"]["replay_ms"] - figures["predicted"]["remedy_ms"]
+    return Compared(did, saved_ms, predicted_ms, noise_ms)
 
 
 def table(figures: Mapping[str, Any]) -> str:
     """The figures of all pairs in the order of ``PAIRS``, in partition-seconds not read."""
     rows = [
-        "| incident | remedy | without | predicted | with | predicted | it did | predicted | saved | predicted |"
+        "| incident | remedy | without | predicted | with | predicted | it did | predicted | saved | predicted | noise |"
     ]
-    rows.append("|---|---|---|---|---|---|---|---|---|---|")
+    rows.append("|---|---|---|---|---|---|---|---|---|---|---|")
     for name, pair in PAIRS.items():
         known = figures[name]
-        did, *saved_ms = compared(name, known)
+        did, *found_ms = compared(known)
         cells = [pair.title, f"`{pair.remedy}`"]
         for half, key in (("without", "replay_ms"), ("with", "remedy_ms")):
             cells.append(" and ".join(f"{each / 1000:.1f}" for each in known[half]["not_read_ms"]))
             cells.append(f"{known['predicted'][key] / 1000:.1f}")
-        cells += [did, known["predicted"]["outcome"], *(f"{each / 1000:.1f}" for each in saved_ms)]
+        cells += [did, known["predicted"]["outcome"], *(f"{each / 1000:.1f}" for each in found_ms)]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 
