@@ -1,6 +1,7 @@
 """Metrics of Java consumers as the JMX exporter prints them for Prometheus, as events of their groups.
 
 A scrape has a line for each metric and client, and no time: it has that of the line with a time before it (as ``date`` prints one), or of the file.
+Releases 1.x of the exporter leave ``_total`` off.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ POLL_LATE_S: Final = 30
 
 METRIC: Final = re.compile(
     r"^kafka_consumer_(?:consumer_)?(?:coordinator_)?metrics_"
-    r"(?P<name>rebalance_total|failed_rebalance_total|last_rebalance_seconds_ago|rebalance_latency_max|last_poll_seconds_ago)\b"
+    r"(?P<name>(?:failed_)?rebalance|last_rebalance_seconds_ago|rebalance_latency_max|last_poll_seconds_ago)(?:_total)?\b"
     r"(?:\{(?P<labels>[^}]{0,2000})\}\s+(?P<value>\S{1,40})(?:\s+(?P<at_ms>\d{1,15}))?\s*$)?",
     re.MULTILINE,
 )
@@ -119,8 +120,8 @@ class ClientMetrics:
 def _news(before: _Client, values: Mapping[str, float]) -> Iterator[tuple[int, str]]:
     """What changed since the client's scrape before, each with its time; ``before`` is moved on."""
     at_ms = int(values["at_ms"])
-    count = int(values.get("rebalance_total", before.rebalances))
-    failed = int(values.get("failed_rebalance_total", before.failed))
+    count = int(values.get("rebalance", before.rebalances))
+    failed = int(values.get("failed_rebalance", before.failed))
     if count < before.rebalances or failed < before.failed:
         yield (
             at_ms,

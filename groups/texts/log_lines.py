@@ -311,6 +311,9 @@ class LogReader:
     def _message(self, line: str) -> tuple[str, str, str, dict[str, str]] | None:
         """Whose line it is, of which group, what it contains, and the words that prove it."""
         if (java := _JAVA.search(line)) is not None:
+            if java[2] == "null":
+                # So Java prints a consumer without a group.
+                return None
             if java[1] in self.groups or len(self.groups) < CLIENTS_MOST:
                 self.groups[java[1]] = java[2]
             found = _first(_OF_JAVA, _without_class(java[3]))

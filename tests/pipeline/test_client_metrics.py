@@ -40,6 +40,21 @@ def test_each_scrape_s_new_rebalances_failures_and_late_polls_are_events_of_the_
     ]
 
 
+def test_a_count_is_read_as_releases_1_of_the_exporter_print_it_without_total() -> None:
+    moved = scrape("2026-11-27T12:30:00Z", rebalance=3.0, failed_rebalance=1.0, rebalance_latency_max=9.0, rebalance_rate_per_hour=7.0)  # fmt: skip
+    assert says(read(NAMES_GROUP, moved)) == [
+        (0, "orders", "c-1", "rebalance 3 since it started; the longest of late took 9 ms"),
+        (0, "orders", "c-1", "1 rebalance failed since its metrics before"),
+    ]
+
+
+def test_a_client_without_a_group_has_none_called_null() -> None:
+    alone = NAMES_GROUP.replace("groupId=orders", "groupId=null")
+    found = read(alone, alone.replace("Subscribed to topic(s): orders", "Assigned partitions: [orders-0]"), scrape("2026-11-27T12:30:00Z", rebalance_total=1))  # fmt: skip
+    assert not [each for each in found if isinstance(each, LogEvent)]
+    assert any(each.startswith("1 scrape of clients that neither") for each in remarks(found))
+
+
 def test_two_clients_and_a_group_s_label_have_counts_of_their_own() -> None:
     both = 'client_id="c-1",group_id="shop",', 'client_id="c-2",group_id="shop",'
     texts = [scrape(f"2026-11-27T12:30:{at:02}Z", labels=each, rebalance_total=count) for at in (0, 15) for each, count in zip(both, (5, 1), strict=True)]  # fmt: skip
