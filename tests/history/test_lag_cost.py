@@ -42,11 +42,13 @@ class World:
     """Whether the owner of the tick reads no more; no commit of it follows."""
     period: int
     """An owner commits each so many ticks, from its first one on."""
+    also: frozenset[int] = frozenset()
+    """Ticks in which a rebalance begins that may leave the partition alone."""
 
     def __post_init__(self) -> None:
         end = position = committed = since = 0
         self.commits = [Commit(0, 0)]
-        self.ends, self.lags, self.twice = [], [], dict.fromkeys(range(TICKS), 0)
+        self.ends, self.twice = [], dict.fromkeys(range(TICKS), 0)
         for tick in range(TICKS):
             if tick and self.owners[tick] != self.owners[tick - 1]:
                 if self.owners[tick] is not None:
@@ -91,7 +93,8 @@ class World:
         begins = [
             tick
             for tick in range(1, TICKS - 1)
-            if self.owners[tick] != self.owners[tick - 1] and self.owners[tick - 1] is not None
+            if (self.owners[tick] != self.owners[tick - 1] and self.owners[tick - 1] is not None)
+            or tick in self.also
         ]
         return [
             Rebalance(tick, number, tick * TICK_MS, until * TICK_MS)
@@ -107,7 +110,8 @@ class World:
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> World:
+def worlds(draw: st.DrawFn, *, late_most: int = 0) -> World:
+    """``late_most``: owners begin to read so many ticks late, and rebalances of other partitions follow each other."""
     owners: list[str | None] = []
     dead: list[bool] = []
     names = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZ" * 3)
@@ -118,13 +122,15 @@ def worlds(draw: st.DrawFn) -> World:
             draw(st.integers(0, 6)),
         )
         owners += [next(names)] * (length + killed) + [None] * free
-        dead += [False] * length + [True] * killed + [False] * free
+        late = min(draw(st.integers(0, late_most)), length) if dead else 0
+        dead += [True] * late + [False] * (length - late) + [True] * killed + [False] * free
     rates = draw(st.lists(st.integers(0, 9), min_size=1, max_size=6))
     return World(
         [rates[tick * len(rates) // 7 % len(rates)] for tick in range(TICKS)],
         owners[:TICKS],
         dead[:TICKS],
         draw(st.integers(1, 4)),
+        frozenset(draw(st.sets(st.integers(1, TICKS - 2), max_size=late_most))),
     )
 
 
@@ -147,22 +153,48 @@ def test_each_second_without_a_reader_counts_for_one_rebalance_with_the_records_
         assert cost.waited == sum(world.written[tick] for tick in free + silent)
 
 
-@given(worlds())
+@given(worlds(late_most=12))
 def test_nobody_read_for_no_longer_than_the_commits_and_end_offsets_around_a_move_leave_room_for(
     world: World,
 ) -> None:
     """Of a log in which no silence was found."""
     course = {PLACE: replace(world.course(), silent=())}
+    reads = [owner is not None and not dead for owner, dead in zip(world.owners, world.dead, strict=True)]
+    takes = [tick for tick in range(1, TICKS) if world.owners[tick] != world.owners[tick - 1]]
     for rebalance in world.rebalances():
         begin, end = rebalance.at_ms // TICK_MS, rebalance.until_ms // TICK_MS
-        taken = next((tick for tick in range(begin, end) if world.owners[tick] is not None), end)
-        read = max(
-            (tick + 1 for tick in range(begin) if world.owners[tick] and not world.dead[tick]), default=0
-        )
-        waiting = next((tick for tick in range(read, taken) if world.written[tick]), taken)
+        since = 0
+        if not any(begin <= tick < end for tick in takes):
+            taken = max((tick for tick in takes if tick < begin), default=0)
+            if not taken or any(reads[taken:begin]):
+                # An owner that read counts for the rebalance that takes the partition from it.
+                continue
+            since = begin
+        begun = next((tick for tick in range(begin, end) if reads[tick]), end)
+        read = max((tick + 1 for tick in range(begin) if reads[tick]), default=0)
+        waiting = next((tick for tick in range(read, begun) if world.written[tick]), begun)
         unread = cost_of(rebalance, course, world.looks).unread_most
         assert unread.most is not None
-        assert (taken - waiting) * TICK_MS <= unread.most
+        assert (begun - max(waiting, since)) * TICK_MS <= unread.most
+
+
+def test_an_owner_that_begins_late_may_be_unread_in_each_rebalance_until_its_first_commit() -> None:
+    commits = [Commit(tick * TICK_MS, 10 * tick) for tick in (*range(10), *range(25, TICKS))]
+    late = Course((Tenure(0, "A"), Tenure(10_000, "B")), (), PartitionEnds(LOOKS, ENDS, commits))
+    times = [10_000, 12_000, 30_000, 39_000]
+    costs = [
+        cost_of(Rebalance(at, at, at_ms, until_ms), {PLACE: late}, LOOKS).unread_most
+        for at, (at_ms, until_ms) in enumerate(pairwise(times))
+    ]
+    assert costs == [Amount(0, 3_000), Amount(0, 13_000), Amount(0, 0)]
+
+
+def test_a_log_that_was_cut_after_the_last_commit_bounds_nothing() -> None:
+    cut = [1000 if tick < 11 else 900 + 10 * (tick - 11) for tick in range(TICKS)]
+    known = PartitionEnds(LOOKS, cut, [Commit(10_000, 1000), Commit(31_000, 1100)])
+    moved = Course((Tenure(0, "A"), Tenure(11_000, "B")), (), known)
+    unread = cost_of(Rebalance(7, 3, 11_000, 39_000), {PLACE: moved}, LOOKS).unread_most
+    assert unread == Amount(0, None, NotKnown.MADE_AGAIN)
 
 
 def test_a_commit_that_goes_on_proves_that_a_slow_new_owner_reads() -> None:

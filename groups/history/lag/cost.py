@@ -3,7 +3,7 @@
 A rebalance begins with its epoch and lasts until the next one. Its costs:
 
 * partition-seconds unassigned (from the owners), and not read: nobody fetched, where the log reports who does; else inferred, as unassigned or while the owner was silent;
-* not read at most: to the first commit with which the new owner goes on, from when the first record that was not committed was not yet written;
+* not read at most: to the first commit with which the new owner goes on, from when the first record that was not committed was not yet written; it is divided where the next rebalance begins;
 * records that waited: those that were written to a partition while nobody read it;
 * when the group had caught up: each partition that it touched lagged no more than in the minute before;
 * records read twice: a new owner begins at the committed offset, and its predecessor may have read further.
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from groups.history.lag.partition import Lag, NotKnown, PartitionEnds
+from groups.history.lag.partition import Commit, Lag, NotKnown, PartitionEnds
 
 Place = tuple[str, int]
 """Topic and partition."""
@@ -81,7 +81,11 @@ class Course:
 
 
 class Amount(NamedTuple):
-    """A number of records, or milliseconds, between ``least`` and ``most``; ``most`` is null where there is no bound, and ``why`` the reason."""
+    """A number of records, or milliseconds: at most ``most``, which is null where there is no bound, and ``why`` the reason.
+
+    ``least`` is certain of records read twice. Of what was not read it is about so much: a silence begins at the last commit, and
+    a killed member may have read on.
+    """
 
     least: int
     most: int | None
@@ -145,6 +149,7 @@ def cost_of(
     since_ms = rebalance.at_ms
     unread: dict[Place, list[Stretch]] = {}
     silences: dict[Place, list[Stretch]] = {}
+    carried: list[Amount] = []
     for place, course in courses.items():
         if course.not_read is not None:
             silent = unread[place] = _silent(
@@ -159,6 +164,7 @@ def cost_of(
         since_ms = min([since_ms, *(one.from_ms for one in silent)])
     for place, course in courses.items():
         if not (changes[place] or unread[place] or rebalance.stops_all):
+            carried.append(_unread_most(course, rebalance, (), 0))
             continue
         stop = Stretch(since_ms, settled_ms)
         if rebalance.stops_all and not unread[place]:
@@ -186,12 +192,17 @@ def cost_of(
             twice=_twice(course, rebalance, changes[place], silences[place]),
         )
     behind = {**(before.behind if before is not None else {}), **places}
-    return _total(places, behind, since_ms, settled_ms)
+    return _total(places, behind, carried, since_ms, settled_ms)
 
 
 def _total(
-    places: Mapping[Place, PlaceCost], behind: Mapping[Place, PlaceCost], since_ms: int, settled_ms: int
+    places: Mapping[Place, PlaceCost],
+    behind: Mapping[Place, PlaceCost],
+    carried: Sequence[Amount],
+    since_ms: int,
+    settled_ms: int,
 ) -> Cost:
+    """``carried``: what partitions that it did not touch were not read, since the owner before it had not begun."""
     some = places.values()
     waited_why = next((one.waited_why for one in some if one.waited is None), None)
     late_why = next((one.caught_up_why for one in some if one.caught_up_ms is None), None)
@@ -201,7 +212,7 @@ def _total(
         moved=sum(one.moved for one in some),
         unassigned_ms=sum(one.unassigned_ms for one in some),
         unread_ms=sum(one.unread_ms for one in some),
-        unread_most=sum_of([one.unread_most for one in some]),
+        unread_most=sum_of([*carried, *(one.unread_most for one in some)]),
         waited=sum(one.waited or 0 for one in some) if waited_why is None else None,
         waited_why=waited_why,
         caught_up_ms=max((one.caught_up_ms or 0 for one in some), default=settled_ms)
@@ -310,28 +321,59 @@ def _length(some: Iterable[Stretch]) -> int:
 def _unread_most(course: Course, rebalance: Rebalance, changes: Sequence[Tenure], unread_ms: int) -> Amount:
     """How long nobody can have read it at most: no log has when an owner stops and begins to fetch, its commits enclose it.
 
-    The first record that was not committed was written after the last look whose end offset is not above the commit. What a commit
-    adds was read after the second commit before it, since a client has one in flight. The next owner had read when a commit goes on.
+    The first record that was not committed was written after the last look whose end offset is not above the commit. The next owner
+    had read when a commit goes on. Of a client that commits its position, and has one commit in flight at most, what a commit adds
+    was read after the second commit before it; one that sends more of them (``commitAsync``), or commits older offsets, may be
+    unread for longer.
+
+    An owner that has not proved that it reads when the next rebalance begins may be unread in that one, too, from there on.
     """
-    is_moved = _owner_before(course, rebalance) is not None and (changes or rebalance.stops_all)
-    if course.not_read is not None or not is_moved:
-        return Amount(unread_ms, unread_ms)
+    exact = Amount(unread_ms, unread_ms)
+    is_moved = bool(changes) or rebalance.stops_all
+    taken = None if is_moved else _taken_before(course, rebalance)
+    if course.not_read is not None or _owner_before(course, rebalance) is None or not (is_moved or taken):
+        return exact
     if course.ends is None:
         return Amount(unread_ms, None, NotKnown.NO_ROUND)
     commits = course.ends.committed
-    taken_ms = rebalance.at_ms if not changes else changes[-1].from_ms
-    after = bisect_right(commits, taken_ms, key=lambda one: one.at_ms)
-    start = commits[after - 1].offset if after else None
-    if start is None or start < 0:
+    after = bisect_right(commits, changes[-1].from_ms if changes else rebalance.at_ms, key=_time)
+    last = commits[after - 1] if after else None
+    if last is None or last.offset is None or last.offset < 0:
         return Amount(unread_ms, None, NotKnown.NO_COMMIT)
-    to_ms = next((one.at_ms for one in commits[after:] if (one.offset or 0) > start), rebalance.until_ms)
-    from_ms = course.ends.reached_ms(start, by_ms=to_ms)
-    if from_ms is None:
-        return Amount(unread_ms, None, NotKnown.OLDER)
-    below = next((at for at in range(after - 1, -1, -1) if commits[at].offset != start), 0)
+    if taken is not None:
+        before = bisect_right(commits, taken.from_ms, key=_time)
+        begun = commits[before - 1].offset if before else None
+        if begun is None or last.offset > begun:
+            return exact
+    to_ms = rebalance.until_ms
+    for at in range(after, len(commits)):
+        one = commits[at]
+        if one.at_ms >= to_ms or (one.offset or 0) > last.offset:
+            to_ms = min(to_ms, one.at_ms)
+            break
+    from_ms = course.ends.reached_ms(last, by_ms=to_ms)
+    if isinstance(from_ms, NotKnown):
+        return Amount(unread_ms, None, from_ms)
+    if taken is not None:
+        from_ms = max(from_ms, rebalance.at_ms)
+    below = after - 1
+    while below and commits[below].offset == last.offset and commits[below].at_ms > from_ms:
+        below -= 1
     if below:
         from_ms = max(from_ms, commits[below - 1].at_ms)
-    return Amount(unread_ms, max(unread_ms, min(to_ms, rebalance.until_ms) - from_ms))
+    return Amount(unread_ms, max(unread_ms, to_ms - from_ms))
+
+
+def _time(commit: Commit) -> int:
+    return commit.at_ms
+
+
+def _taken_before(course: Course, rebalance: Rebalance) -> Tenure | None:
+    """The tenure in which it begins, where its owner took over from another one."""
+    last = next((one for one in reversed(course.tenures) if one.from_ms < rebalance.at_ms), None)
+    if last is None or last.owner is None:
+        return None
+    return last if _owner_before(course, rebalance._replace(at_ms=last.from_ms)) is not None else None
 
 
 def _waited(course: Course, unread: Sequence[Stretch]) -> tuple[int | None, NotKnown | None]:

@@ -140,12 +140,16 @@ class PartitionEnds:
         begin, end = self._known[number], self._known[number + 1]
         return begin + (end - begin) * (at_ms - from_ms) / (to_ms - from_ms)
 
-    def reached_ms(self, offset: int, *, by_ms: int) -> int | None:
-        """The last look by then whose end offset is not above this one; null where none is in the life of the log at that time."""
-        number = bisect_right(self._known_ms, by_ms)
-        begin = self._begin(number - 1) if number else 0
-        at = bisect_right(self._known, offset, begin, number)
-        return self._known_ms[at - 1] if at > begin else None
+    def reached_ms(self, commit: Commit, *, by_ms: int) -> int | NotKnown:
+        """The last look, in the life of the log at that time, whose end offset is not above the commit."""
+        number = max(0, bisect_right(self._known_ms, by_ms) - 1)
+        life = bisect_right(self._lives, number)
+        begin = self._lives[life - 1]
+        if begin and commit.at_ms < self._known_ms[begin]:
+            return NotKnown.MADE_AGAIN
+        until = self._lives[life] if life < len(self._lives) else len(self._known)
+        at = bisect_right(self._known, commit.offset or 0, begin, until)
+        return self._known_ms[at - 1] if at > begin else NotKnown.OLDER
 
     def lag(self, at_ms: int) -> Lag:
         """The lag at a time."""
