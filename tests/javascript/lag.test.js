@@ -10,6 +10,7 @@ import {
   runsOf,
   skewText,
 } from '../../static/js/figures/lag-words.js';
+import { COLUMNS, shownRows } from '../../static/js/rebalances/table.js';
 
 const COST = {
   sequence: 7,
@@ -37,6 +38,7 @@ test('a rebalance costs partition-seconds, records, a time to catch up and a ran
   assert.deepEqual(texts({}), ['2', '4.0', '89.9', '10,788', '2\u202fmin 10\u202fs', '0–576']);
   assert.equal(texts({ read_twice_least: 30, read_twice_most: 30 })[5], '30');
   assert.equal(texts({ unread_partition_ms_most: 1_201_000 })[2], '89.9–1,201.0');
+  assert.equal(texts({ unread_partition_ms_most: 89_949 })[2], '89.9');
 });
 
 test('what is not known has its reason, and a bound on one side is said as such', () => {
@@ -46,7 +48,39 @@ test('what is not known has its reason, and a bound on one side is said as such'
   assert.equal(texts({ read_twice_most: null })[5], null);
   assert.equal(texts({ caught_up_ms: null })[4], null);
   const unbounded = costCells({ ...COST, unread_partition_ms_most: null, unread_why: 'no-commit' });
-  assert.deepEqual(unbounded[2], { text: '89.9', why: 'no-commit' });
+  assert.deepEqual(unbounded[2], { text: 'about 89.9 or more', why: 'no-commit' });
+});
+
+test('rebalances are sorted by what their cells show: by an estimate, a bound on one side, and last what never caught up', () => {
+  const changes = [
+    { records_waited: null, estimate: { records_waited: 20_000, caught_up_ms: null } },
+    { caught_up_ms: null, caught_up_why: 'not-yet', read_twice_most: null, read_twice_least: 900 },
+    { caught_up_ms: null, caught_up_why: 'no-round', read_twice_most: null, records_waited: null },
+    { caught_up_ms: 60_000 },
+    {},
+  ];
+  const rows = changes.map((change, sequence) => ({
+    sequence,
+    epoch: 1,
+    at_ms: 0,
+    until_ms: 1,
+    causes: [],
+    who: [],
+    moved: 0,
+    stops_all: false,
+    interrupted: [],
+    blocked: [],
+    proof: [],
+    cost: { ...COST, ...change },
+  }));
+  const sorted = (/** @type {string} */ name) =>
+    shownRows({ timeline: 't', first_ms: 0, last_ms: 1, rebalances: rows }, '', {
+      column: COLUMNS.findIndex(([each]) => each === name),
+      down: false,
+    }).map(({ sequence }) => sequence);
+  assert.deepEqual(sorted('Records waited'), [2, 1, 3, 4, 0]);
+  assert.deepEqual(sorted('Caught up after'), [2, 3, 0, 4, 1]);
+  assert.deepEqual(sorted('Read twice'), [2, 0, 3, 4, 1]);
 });
 
 test('an estimate is marked as one, and never stands in for what is known', () => {

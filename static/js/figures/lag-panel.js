@@ -284,7 +284,7 @@ export class LagPanel {
         'div.figure-words',
         h(
           'p.quiet.small',
-          'Shaded: not read. The bar above: catching up. Unassigned and not read are partition-seconds; not read includes silence, which is inferred.',
+          'Shaded: not read. The bar above: catching up. Unassigned and not read are partition-seconds; not read is about the first number, as silence is inferred, and at most the one behind the dash.',
         ),
         ...reasons.map((reason) =>
           h('p.quiet.small', reason === 'estimate' ? REASONS[reason] : `Not known: ${REASONS[reason]}`),

@@ -78,6 +78,11 @@ export function twiceText({ read_twice_least: least, read_twice_most: most }) {
   return most === null ? (least ? `at least ${grouped(least)}` : null) : range(least, most);
 }
 
+/** Not read, in partition-seconds: about so much, behind the dash at most. @param {Pick<RebalanceCost, 'unread_partition_ms' | 'unread_partition_ms_most'>} one */
+function unreadText({ unread_partition_ms: about, unread_partition_ms_most: most }) {
+  return most === null ? `about ${partitionSeconds(about)} or more` : range(about, most, partitionSeconds);
+}
+
 /**
  * The cells of a rebalance's row behind its time; null where a value is not known, and `why` its reason.
  *
@@ -86,12 +91,11 @@ export function twiceText({ read_twice_least: least, read_twice_most: most }) {
  */
 export function costCells(one) {
   const { estimate } = one;
-  const unread = one.unread_partition_ms;
   const caughtUpAfter = (/** @type {number} */ ms) => duration(Math.max(0, ms - one.settled_ms));
   return [
     cell(grouped(one.moved)),
     cell(partitionSeconds(one.unassigned_partition_ms)),
-    cell(range(unread, one.unread_partition_ms_most ?? unread, partitionSeconds), one.unread_why),
+    cell(unreadText(one), one.unread_why),
     estimate && one.records_waited === null
       ? cell(`≈ ${grouped(estimate.records_waited)}`, 'estimate')
       : cell(one.records_waited === null ? null : grouped(one.records_waited), one.waited_why),
@@ -106,7 +110,8 @@ export function costCells(one) {
 const cell = (text, why = null) => ({ text, why });
 
 /** @param {number} least @param {number} most @param {(value: number) => string} [text] */
-const range = (least, most, text = grouped) => (least === most ? text(least) : `${text(least)}–${text(most)}`);
+const range = (least, most, text = grouped) =>
+  text(least) === text(most) ? text(least) : `${text(least)}–${text(most)}`;
 
 /** The reasons that occur in the total and in costs, each once. @param {Lag} lag @returns {string[]} */
 export function reasonsOf({ total, rebalances }) {

@@ -20,6 +20,12 @@ const lasted = (row) => (row.cost ? row.cost.settled_ms - row.at_ms : null);
 /** @param {Rebalance} row */
 const stopped = (row) => (row.stops_all ? 'every member' : row.interrupted.join(', '));
 
+/** One that never caught up took longest. @param {Cost} cost */
+function caughtUpAfter({ caught_up_ms, caught_up_why, estimate, settled_ms }) {
+  const at_ms = caught_up_ms ?? estimate?.caught_up_ms ?? (caught_up_why === 'not-yet' ? Infinity : null);
+  return at_ms === null ? null : Math.max(0, at_ms - settled_ms);
+}
+
 /**
  * A column with a part of the cost, in the words of the panel next to a board.
  *
@@ -46,9 +52,9 @@ export const COLUMNS = [
   ['Blocked by', (row) => row.blocked.length, (row) => row.blocked.join('; ')],
   costed('Unassigned, partition-s', 1, (cost) => cost.unassigned_partition_ms),
   costed('Not read, partition-s', 2, (cost) => cost.unread_partition_ms),
-  costed('Records waited', 3, (cost) => cost.records_waited),
-  costed('Caught up after', 4, (cost) => cost.caught_up_ms && cost.caught_up_ms - cost.settled_ms),
-  costed('Read twice', 5, (cost) => cost.read_twice_most),
+  costed('Records waited', 3, (cost) => cost.records_waited ?? cost.estimate?.records_waited ?? null),
+  costed('Caught up after', 4, caughtUpAfter),
+  costed('Read twice', 5, (cost) => cost.read_twice_most ?? (cost.read_twice_least || null)),
 ];
 
 /** The rows that contain each word, in this order. @param {Table} table @param {string} words @param {Order} order */
