@@ -48,6 +48,7 @@ class RebalanceRow(TypedDict):
     blocked: str
     unassigned_partition_ms: int | None
     unread_partition_ms: int | None
+    unread_partition_ms_most: int | None
     records_waited: int | None
     url: str
 
@@ -128,6 +129,7 @@ def rebalance_row(row: Answer, timeline: str, server: str) -> RebalanceRow:
         "blocked": "; ".join(row["blocked"]),
         "unassigned_partition_ms": cost.get("unassigned_partition_ms"),
         "unread_partition_ms": cost.get("unread_partition_ms"),
+        "unread_partition_ms_most": cost.get("unread_partition_ms_most"),
         "records_waited": cost.get("records_waited"),
         "url": link(server, timeline, row["sequence"]),
     }

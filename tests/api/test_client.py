@@ -48,6 +48,10 @@ def test_rows_are_of_one_level_and_lead_to_their_entries(client: Client, server:
     assert first["url"] == f"{server.url}/t/{TIMELINE}?at={first['first']}"
     last = client.rebalances(TIMELINE)[-1]
     assert last["sequence"] <= client.timeline(TIMELINE)["last"]
+    costs = [row["cost"] for row in client.get(client.address(TIMELINE, "/rebalances"))["rebalances"]]
+    for bound in ("unread_partition_ms", "unread_partition_ms_most"):
+        assert [row[bound] for row in client.rebalances(TIMELINE)] == [cost[bound] for cost in costs]
+    assert any(cost["unread_partition_ms_most"] is not None for cost in costs)
     assert client.verdict(TIMELINE) == client.timeline(TIMELINE)["summary"]["verdict"]["text"]
 
 
