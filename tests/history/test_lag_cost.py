@@ -208,6 +208,8 @@ def test_a_commit_that_goes_on_proves_that_a_slow_new_owner_reads() -> None:
     assert cost_of(MOVE, {PLACE: late}, LOOKS).unread_most == Amount(6_000, 10_000)
     never = Course(OWNERS, (), PartitionEnds(LOOKS, ENDS, []))
     assert cost_of(MOVE, {PLACE: never}, LOOKS).unread_most == Amount(6_000, None, NotKnown.NO_COMMIT)
+    alone = Course(OWNERS, (), PartitionEnds([], [], commits))
+    assert cost_of(MOVE, {PLACE: alone}, LOOKS).unread_most == Amount(6_000, None, NotKnown.NO_ROUND)
     idle = PartitionEnds(LOOKS, [min(end, 190) for end in ENDS], commits[:20])
     assert cost_of(MOVE, {PLACE: Course(OWNERS, (), idle)}, LOOKS).unread_most == Amount(6_000, 6_000)
 

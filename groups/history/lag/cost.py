@@ -17,9 +17,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import attrgetter
 from typing import Final, NamedTuple
 
-from groups.history.lag.partition import Commit, Lag, NotKnown, PartitionEnds
+from groups.history.lag.partition import Lag, NotKnown, PartitionEnds
 
 Place = tuple[str, int]
 """Topic and partition."""
@@ -331,17 +332,18 @@ def _unread_most(course: Course, rebalance: Rebalance, changes: Sequence[Tenure]
     exact = Amount(unread_ms, unread_ms)
     is_moved = bool(changes) or rebalance.stops_all
     taken = None if is_moved else _taken_before(course, rebalance)
-    if course.not_read is not None or _owner_before(course, rebalance) is None or not (is_moved or taken):
+    was_owned = _owner_before(course, rebalance) is not None if is_moved else taken is not None
+    if course.not_read is not None or not was_owned:
         return exact
     if course.ends is None:
         return Amount(unread_ms, None, NotKnown.NO_ROUND)
     commits = course.ends.committed
-    after = bisect_right(commits, changes[-1].from_ms if changes else rebalance.at_ms, key=_time)
+    after = course.ends.committed_by(changes[-1].from_ms if changes else rebalance.at_ms)
     last = commits[after - 1] if after else None
     if last is None or last.offset is None or last.offset < 0:
         return Amount(unread_ms, None, NotKnown.NO_COMMIT)
     if taken is not None:
-        before = bisect_right(commits, taken.from_ms, key=_time)
+        before = course.ends.committed_by(taken.from_ms)
         begun = commits[before - 1].offset if before else None
         if begun is None or last.offset > begun:
             return exact
@@ -364,16 +366,13 @@ def _unread_most(course: Course, rebalance: Rebalance, changes: Sequence[Tenure]
     return Amount(unread_ms, max(unread_ms, to_ms - from_ms))
 
 
-def _time(commit: Commit) -> int:
-    return commit.at_ms
-
-
 def _taken_before(course: Course, rebalance: Rebalance) -> Tenure | None:
     """The tenure in which it begins, where its owner took over from another one."""
-    last = next((one for one in reversed(course.tenures) if one.from_ms < rebalance.at_ms), None)
+    until = bisect_left(course.tenures, rebalance.at_ms, key=attrgetter("from_ms"))
+    last = course.tenures[until - 1] if until > 1 else None
     if last is None or last.owner is None:
         return None
-    return last if _owner_before(course, rebalance._replace(at_ms=last.from_ms)) is not None else None
+    return last if any(one.owner is not None for one in course.tenures[: until - 1]) else None
 
 
 def _waited(course: Course, unread: Sequence[Stretch]) -> tuple[int | None, NotKnown | None]:

@@ -140,6 +140,10 @@ class PartitionEnds:
         begin, end = self._known[number], self._known[number + 1]
         return begin + (end - begin) * (at_ms - from_ms) / (to_ms - from_ms)
 
+    def committed_by(self, at_ms: int) -> int:
+        """How many commits there were by then."""
+        return bisect_right(self._commit_ms, at_ms)
+
     def reached_ms(self, commit: Commit, *, by_ms: int) -> int | NotKnown:
         """The last look, in the life of the log at that time, whose end offset is not above the commit."""
         number = max(0, bisect_right(self._known_ms, by_ms) - 1)
@@ -149,11 +153,13 @@ class PartitionEnds:
             return NotKnown.MADE_AGAIN
         until = self._lives[life] if life < len(self._lives) else len(self._known)
         at = bisect_right(self._known, commit.offset or 0, begin, until)
-        return self._known_ms[at - 1] if at > begin else NotKnown.OLDER
+        if at > begin:
+            return self._known_ms[at - 1]
+        return NotKnown.OLDER if self._known else self._why_no_end(by_ms)
 
     def lag(self, at_ms: int) -> Lag:
         """The lag at a time."""
-        place = bisect_right(self._commit_ms, at_ms) - 1
+        place = self.committed_by(at_ms) - 1
         commit = self.committed[place] if place >= 0 else None
         if commit is None or commit.offset is None or commit.offset < 0:
             return Lag(None, None, NotKnown.NO_COMMIT)
