@@ -51,7 +51,8 @@ class Asked(Processes):
         if body is not None:
             request.add_header("Content-Type", kind)
         with contextlib.suppress(OSError), urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
+            text = answer.read()
+            return json.loads(text) if text else None
         return None
 
     def upload(self, server: int, files: list[Path]) -> Any:
