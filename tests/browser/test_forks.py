@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
@@ -102,4 +103,5 @@ def test_the_table_of_rebalances_sorts_filters_and_opens_a_moment(
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     rows.first.get_by_role("link").click()
-    page.wait_for_url("**/t/incident-slow-revocation?at=159*", timeout=60_000)
+    # The board puts the last entry of the step, which 159 begins, into the address as soon as it is drawn.
+    page.wait_for_url(re.compile(r"/t/incident-slow-revocation\?at=1(59|64)"), timeout=60_000)
