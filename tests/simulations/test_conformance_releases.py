@@ -200,3 +200,12 @@ def test_each_group_gets_its_own_description_in_whatever_order_the_broker_answer
     )
     parts = {part.group: (part.request[field], part.response) for part in parts_of(request)}
     assert parts == {each["groupId"]: ([each["groupId"]], each) for each in described}
+
+
+def test_a_recording_of_the_consumer_protocol_is_not_judged_by_a_release_without_it() -> None:
+    conform = ("conform", "--sample", "recorded-clients", "--release", "3.9")
+    with pytest.raises(
+        CommandError, match=r"^--release 3\.9: the recorded group \S+ uses the consumer protocol"
+    ) as refused:
+        call_command(*conform)
+    assert refused.value.returncode == 2

@@ -78,7 +78,7 @@ class Command(TerminalCommand):
         # Only here: what the simulator needs is not to slow down every other command.
         from groups.history.state.group import Semantics
         from simulations.proof.conformance import BadSetting, settings_of
-        from simulations.proof.conformance.judging import judged
+        from simulations.proof.conformance.judging import NotServed, judged
         from simulations.proof.conformance.other_rules import STEPS_MOST
         from simulations.recorded_files import read
 
@@ -107,14 +107,17 @@ class Command(TerminalCommand):
             )
         if not images:
             raise usage("no topics: give segments of __cluster_metadata among the paths, or --topics")
-        result, judges, not_judged = judged(
-            files.requests,
-            files.written,
-            images,
-            settings,
-            release=release_asked(options["release"], Semantics.KAFKA),
-            only=options["group"],
-        )
+        try:
+            result, judges, not_judged = judged(
+                files.requests,
+                files.written,
+                images,
+                settings,
+                release=release_asked(options["release"], Semantics.KAFKA),
+                only=options["group"],
+            )
+        except NotServed as error:
+            raise usage(f"--release {options['release']}: {error}") from None
         if options["group"] and not judges and not not_judged.requests:
             raise usage(f"--group {options['group']}: no request of that group is in the log")
         if options["timeline"]:
