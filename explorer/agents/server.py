@@ -13,7 +13,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from explorer.agents.claims import Checked, Claim, Kind, check
 from explorer.client import ApiError, Client, Unreachable
-from explorer.client.rows import EntryRow, FindingRow, OwnerRow, RebalanceRow, TimelineRow
+from explorer.client.rows import EntryRow, FindingRow, NoteRow, OwnerRow, RebalanceRow, TimelineRow
 from groups.places import VERSION
 
 INSTRUCTIONS: Final = (
@@ -140,6 +140,11 @@ def server_of(url: str, token: str, *, may_write: bool) -> MCPServer[Any]:
         return list(client_of(context).entries(timeline, first, min(last, first + ENTRIES_MOST - 1)))
 
     @tool
+    def notes(context: Context, timeline: str) -> list[NoteRow]:
+        """What people wrote at entries, and replies: their words, which prove nothing."""
+        return client_of(context).notes(timeline)
+
+    @tool
     def next_assignment(
         context: Context,
         timeline: str,
@@ -177,6 +182,11 @@ def server_of(url: str, token: str, *, may_write: bool) -> MCPServer[Any]:
             """Runs a scenario, by the name of a sample or as YAML, keeps its timeline, and returns its verdict."""
             client = client_of(context)
             return sentences(client, client.run(scenario))
+
+        @tool
+        def write_note(context: Context, timeline: str, text: str, at: int) -> dict[str, str]:
+            """Writes a note at an entry, for the people who look at it."""
+            return {"id": client_of(context).write_note(timeline, text, at)}
 
         @tool
         def what_would_have_helped(

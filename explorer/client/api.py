@@ -11,11 +11,13 @@ from .connection import ApiError, Connection
 from .rows import (
     EntryRow,
     FindingRow,
+    NoteRow,
     OwnerRow,
     RebalanceRow,
     TimelineRow,
     finding_row,
     link,
+    note_row,
     owner_rows,
     rebalance_row,
     timeline_row,
@@ -98,6 +100,17 @@ class Client(Connection):
         for begin in range(first, end + 1, ENTRIES_AT_ONCE):
             query = {"from": begin, "to": min(begin + ENTRIES_AT_ONCE - 1, end)}
             yield from self.get(self.address(timeline, "/entries"), query)["entries"]
+
+    def notes(self, timeline: str) -> list[NoteRow]:
+        """Notes, questions and replies by their moments."""
+        rows = self.listed(self.address(timeline, "/notes"))
+        return [note_row(each, timeline, self.url) for each in rows]
+
+    def write_note(self, timeline: str, text: str, at: int, *, kind: str = "note") -> str:
+        """Writes a note, or a ``question``, at an entry; its id, to which ``parent`` of a reply leads (``send``)."""
+        asked = {"text": text, "at": at, "kind": kind}
+        made: str = self.send("POST", self.address(timeline, "/notes"), asked)["id"]
+        return made
 
     def next_assignment(
         self, timeline: str, at: int | None = None, *, leaves: str | None = None, joins: bool = False

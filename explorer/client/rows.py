@@ -76,6 +76,22 @@ class OwnerRow(TypedDict):
     """The member that the target gives it to."""
 
 
+class NoteRow(TypedDict):
+    """A note, a question, or a reply to the note ``parent``; ``text`` is empty where it was deleted and has replies."""
+
+    id: str
+    sequence: int
+    at_ms: int | None
+    kind: str
+    parent: str | None
+    author: str
+    text: str
+    mentions: str
+    created: str
+    edited: str | None
+    url: str
+
+
 # ``Any``: answers are JSON.
 Answer = Mapping[str, Any]
 
@@ -132,6 +148,22 @@ def rebalance_row(row: Answer, timeline: str, server: str) -> RebalanceRow:
         "unread_partition_ms_most": cost.get("unread_partition_ms_most"),
         "records_waited": cost.get("records_waited"),
         "url": link(server, timeline, row["sequence"]),
+    }
+
+
+def note_row(note: Answer, timeline: str, server: str) -> NoteRow:
+    return {
+        "id": note["id"],
+        "sequence": note["at"],
+        "at_ms": note["at_ms"],
+        "kind": note["kind"],
+        "parent": note["parent"],
+        "author": note["author"],
+        "text": note["text"],
+        "mentions": ", ".join(note["mentions"]),
+        "created": note["created"],
+        "edited": note["edited"],
+        "url": link(server, timeline, note["at"]),
     }
 
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from explorer.accounts import audit
@@ -32,7 +32,7 @@ ORPHAN_S: Final = 24 * 3600
 
 
 def forget() -> None:
-    """Delete what is older than the settings keep it. Any number of processes may do so at once."""
+    """Delete what is older than the settings keep it, but for what has notes. Any number of processes may do so at once."""
     runs = [] if not settings.RUNS_KEEP_DAYS else _runs(_before(settings.RUNS_KEEP_DAYS))
     if runs:
         log.info("%d runs are older than RUNS_KEEP_DAYS and are deleted.", storage.delete_all(runs))
@@ -48,14 +48,15 @@ def forget() -> None:
 
 def _runs(before: datetime) -> list[str]:
     ended = Timeline.objects.filter(source=Timeline.Source.SIMULATION, created__lt=before)
-    found = ended.exclude(status=Timeline.Status.RUNNING).exclude(Exists(_open_links("pk")))
-    return list(found.order_by("created").values_list("pk", flat=True)[:RUNS_AT_ONCE])
+    found = ended.filter(notes=None).exclude(status=Timeline.Status.RUNNING)
+    found = found.exclude(Exists(_open_links("pk"))).order_by("created")
+    return list(found.values_list("pk", flat=True)[:RUNS_AT_ONCE])
 
 
 def _imports(before: datetime) -> list[str]:
     shown = Import.timelines.through.objects.filter(import_id=OuterRef("pk"))
-    linked = shown.filter(Exists(_open_links("timeline_id")))
-    found = Import.objects.filter(finished__lt=before).exclude(Exists(linked))
+    kept = shown.filter(Exists(_open_links("timeline_id")) | Q(timeline__notes__isnull=False))
+    found = Import.objects.filter(finished__lt=before).exclude(Exists(kept))
     return list(found.order_by("finished").values_list("pk", flat=True)[:IMPORTS_AT_ONCE])
 
 

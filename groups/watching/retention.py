@@ -34,14 +34,16 @@ AT_ONCE = 200
 
 
 def forget(cluster: Cluster) -> int:
-    """Remove what is too old or too much; how many timelines were removed. Those that grow stay, but are thinned.
+    """Remove what is too old or too much; how many timelines were removed. Those that grow stay, but are thinned;
+    so do old ones with notes, up to ``BYTES_MOST``.
 
     Commits are thinned after an hour; at once where more is stored than is kept, before any timeline is removed.
     """
     kept = timedelta(days=settings.LIVE_KEEP_DAYS)
     before = timezone.now() - kept
     ended = Timeline.objects.filter(cluster=cluster).exclude(status=Timeline.Status.RUNNING)
-    gone = list(ended.filter(created__lt=before).order_by("created").values_list("pk", flat=True)[:AT_ONCE])
+    old = ended.filter(created__lt=before, notes=None).order_by("created")
+    gone = list(old.values_list("pk", flat=True)[:AT_ONCE])
     thin(cluster, _now_ms() - THINNED_AFTER_MS)
     if not gone and (over := bytes_of(cluster) - BYTES_MOST) > 0:
         over -= thin(cluster, _now_ms(), least_ms=0)

@@ -62,12 +62,15 @@ async def test_editors_write_reply_edit_and_name_people_and_only_the_author_or_a
     assert [(one["text"], one["may_change"]) for one in listed] == [("shorter", False), ("Ours.", False)]
     assert [one["may_change"] for one in (await eve(ALL)).json] == [False, True]
     assert (await ada(address, "DELETE")).status == 204
+    left = [(one["text"], one["versions"], one["mentions"]) for one in (await vera(ALL)).json]
+    assert left == [("", [], []), ("Ours.", [], [])], "nobody deletes what others have replied"
+    assert (await eve(f"/api/notes/{reply['id']}", "DELETE")).status == 204
     assert (await vera(ALL)).json == []
     assert (await ada(address, "DELETE")).status == 404
     rows = AuditEntry.objects.filter(action__endswith="note").order_by("pk").values_list("name", "action")
     logged = [row async for row in rows]
     assert logged[:2] == [("ada", "note"), ("eve", "note")]
-    assert logged[-2:] == [("root", "change-note"), ("ada", "change-note")]
+    assert logged[-3:] == [("root", "change-note"), ("ada", "change-note"), ("eve", "change-note")]
 
 
 async def test_what_is_no_note_is_refused_in_one_line_and_so_is_one_too_many(

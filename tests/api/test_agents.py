@@ -69,7 +69,9 @@ async def test_each_sentence_has_its_entries_and_a_link(server: Served) -> None:
     async with agent(server) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         assert "check_claim" in names
-        assert not {"run_scenario", "what_would_have_helped"} & names, "read-only unless asked otherwise"
+        assert not {"run_scenario", "write_note", "what_would_have_helped"} & names, (
+            "read-only unless asked otherwise"
+        )
         listed = (await asked(client, "list_timelines"))["rows"]
         assert {STUDY, "kill-one"} <= {row["group"] for row in listed}
         told = (await asked(client, "verdict", timeline=STUDY))["rows"]
@@ -173,6 +175,9 @@ def variants(facts: Facts, fact: Fact, claim: dict[str, Any]) -> Iterator[dict[s
 async def test_with_write_scenarios_are_run_and_what_a_log_cannot_show_is_said(server: Served) -> None:
     async with agent(server, "--write") as client:
         assert (await asked(client, "run_scenario", scenario=STUDY))["rows"][0]["sequences"]
+        await asked(client, "write_note", timeline=STUDY, text="Ours?", at=3)
+        (note,) = (await asked(client, "notes", timeline=STUDY))["rows"]
+        assert (note["text"], note["url"]) == ("Ours?", f"{server.url}/t/{STUDY}?at=3")
         rows = (await asked(client, "list_timelines"))["rows"]
         timeline = next(row["id"] for row in rows if row["group"] == "kill-one")
         found = await asked(

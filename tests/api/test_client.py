@@ -80,6 +80,16 @@ def test_lists_are_read_page_by_page(client: Client, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.long
+def test_a_note_that_is_written_is_a_row_that_leads_to_its_entry(client: Client, server: Served) -> None:
+    made = client.write_note(TIMELINE, "Ours?", 3, kind="question")
+    client.send("POST", client.address(TIMELINE, "/notes"), {"text": "Yes.", "parent": made})
+    asked, reply = client.notes(TIMELINE)
+    assert (asked["id"], asked["kind"], asked["text"]) == (made, "question", "Ours?")
+    assert (reply["parent"], reply["sequence"]) == (made, 3)
+    assert asked["url"] == f"{server.url}/t/{TIMELINE}?at=3"
+
+
+@pytest.mark.long
 def test_a_refusal_has_its_status_word_and_sentence(client: Client, server: Served) -> None:
     with pytest.raises(ApiError, match="There is no timeline 'none'") as refused:
         client.timeline("none")

@@ -1,4 +1,4 @@
-"""A team's processes as the docs start them, behind nginx with TLS: an admin signs in, imports, shares, and a stranger reads."""
+"""A team's processes as the docs start them, behind nginx with TLS: an admin signs in, imports, writes a note, shares, and a stranger reads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def address() -> Iterator[Address]:
         yield started
 
 
-def test_a_team_that_follows_the_docs_signs_in_imports_and_shares_with_a_stranger(
+def test_a_team_that_follows_the_docs_signs_in_imports_writes_a_note_and_shares_with_a_stranger(
     browser: Browser, address: Address
 ) -> None:
     ours, theirs = (browser.new_context(ignore_https_errors=True) for _ in range(2))
@@ -41,10 +41,16 @@ def test_a_team_that_follows_the_docs_signs_in_imports_and_shares_with_a_strange
         page.locator("#troubles-rows a").first.click()
         page.wait_for_selector("html[data-alive]")
         group = page.locator("h1.gid").inner_text()
+        page.locator("#notes-panel summary").first.click()
+        page.locator("#notes").get_by_role("textbox").fill("Is 60 s ours?")
+        page.locator("#notes").get_by_role("button", name="Send").click()
+        expect(page.locator("#notes li")).to_contain_text("Is 60 s ours?")
+        page.locator("#share-notes").evaluate("box => { box.checked = true; }")
         link = shared(page, hide=False)
 
         stranger = theirs.new_page()
         stranger.goto(link)
         expect(stranger.locator("h1.gid")).to_have_text(group)
+        expect(stranger.get_by_role("region", name="Notes")).to_contain_text("Is 60 s ours?")
         stranger.goto(f"{address.url}/timelines")
         expect(stranger.get_by_role("heading", name="Sign in")).to_be_visible()

@@ -46,6 +46,7 @@ def test_notes_are_in_a_file_a_link_and_a_report_if_wanted_and_their_text_is_no_
     mara = User.objects.create_user("mara")
     note = write(timeline, MARKUP, 2, mara)
     write(timeline, "Ours.", 2, parent=note)
+    write(timeline, "Ask @mara, or mail@mara", 3)
     assert "Ours." not in page(timeline)
     text = page(timeline, notes=True)
     assert escape(MARKUP) in text
@@ -60,6 +61,7 @@ def test_notes_are_in_a_file_a_link_and_a_report_if_wanted_and_their_text_is_no_
     plain = client.get(f"{address}?notes=1&format=md").content.decode()
     assert r"mara: \<script\>alert(1)\</script\> \[x\](y)" in plain
     assert "  * Reply: Ours." in plain
+    assert "@&#8203;mara, or mail@mara" in plain, "it notifies nobody where it is pasted"
 
 
 def test_where_names_are_hidden_they_are_in_notes_too_those_of_people_and_of_what_comes_later_among_them(
@@ -115,4 +117,4 @@ def test_names_that_people_gave_and_people_who_are_gone_are_hidden_in_notes_too(
     jon.delete()
     report = client.get(f"/t/{timeline.id}/report?names=hidden&notes=1&format=md").content.decode()
     notes = report[report.index("## Notes") :]
-    assert "(hidden) is stuck, says @person; see (hidden)" in notes.replace("\\", "")
+    assert "(hidden) is stuck, says @&#8203;person; see (hidden)" in notes.replace("\\", "")

@@ -16,8 +16,10 @@ from explorer.server import retention
 from explorer.sharing.models import Link
 from explorer.web.endpoint import BadRequest
 from groups import storage
+from groups.cluster_models import Cluster
 from groups.imports import lifecycle
 from groups.models import Batch, Import, Timeline
+from groups.watching import retention as live_retention
 from simulations.jobs import run_tasks
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -106,21 +108,22 @@ def linked(timeline: Timeline, *, open_for: timedelta) -> None:
 
 
 def test_runs_are_kept_for_so_many_days_and_for_ever_unless_told(settings: Any) -> None:
-    old, young, shared, ended = (
+    old, young, shared, ended, noted = (
         storage.create_timeline(title=name, source=Timeline.Source.SIMULATION, group="g", semantics="kafka")
-        for name in ("old", "young", "shared", "ended")
+        for name in ("old", "young", "shared", "ended", "noted")
     )
     Timeline.objects.update(status=Timeline.Status.COMPLETE)
     waiting = start_run("kip848-basic")
-    for timeline in (old, shared, ended, waiting):
+    noted.notes.create(id="note", text="Ours.", sequence=0)
+    for timeline in (old, shared, ended, noted, waiting):
         aged(Timeline, timeline.id, 8, "created")
     linked(shared, open_for=timedelta(days=1))
     linked(ended, open_for=-timedelta(days=1))
     retention.forget()
-    assert Timeline.objects.count() == 5
+    assert Timeline.objects.count() == 6
     settings.RUNS_KEEP_DAYS = 7
     retention.forget()
-    assert set(Timeline.objects.values_list("id", flat=True)) == {young.id, shared.id, waiting.id}
+    assert set(Timeline.objects.values_list("id", flat=True)) == {young.id, shared.id, noted.id, waiting.id}
 
 
 def imported(
@@ -147,12 +150,25 @@ def test_imports_are_kept_for_so_many_days_with_their_timelines(settings: Any) -
     imported("waiting", 8, Import.Status.WAITING)
     _, shown, _ = imported("shared", 8)
     linked(shown, open_for=timedelta(days=1))
+    imported("noted", 8)[1].notes.create(id="note", text="Ours.", sequence=0)
     retention.forget()
-    assert Import.objects.count() == 4
+    assert Import.objects.count() == 5
     settings.IMPORTS_KEEP_DAYS = 7
     retention.forget()
-    assert set(Import.objects.values_list("id", flat=True)) == {"young", "waiting", "shared"}
-    assert set(Timeline.objects.values_list("title", flat=True)) == {"young", "waiting", "shared"}
+    assert set(Import.objects.values_list("id", flat=True)) == {"young", "waiting", "shared", "noted"}
+    assert set(Timeline.objects.values_list("title", flat=True)) == {"young", "waiting", "shared", "noted"}
+
+
+def test_timelines_of_live_groups_are_kept_for_so_many_days_and_longer_with_notes() -> None:
+    cluster = Cluster.objects.create(id="c", name="c", sealed=b"")
+    for name in ("old", "noted", "young"):
+        storage.create_timeline(title=name, source=Timeline.Source.LIVE, group="g", semantics="kafka")
+    Timeline.objects.update(status=Timeline.Status.COMPLETE, cluster=cluster)
+    for timeline in Timeline.objects.exclude(title="young"):
+        aged(Timeline, timeline.id, 8, "created")
+    Timeline.objects.get(title="noted").notes.create(id="note", text="Ours.", sequence=0)
+    assert live_retention.forget(cluster) == 1
+    assert set(Timeline.objects.values_list("title", flat=True)) == {"noted", "young"}
 
 
 def test_uploads_go_a_week_after_their_import_ended_and_those_of_no_import_after_a_day(settings: Any) -> None:

@@ -41,6 +41,9 @@ MENTION: Final = re.compile(r"(?<!\w)@([\w.@+-]*\w)")
 PERSON: Final = "person-"
 """What an account's name becomes where names are hidden, with a number."""
 
+DELETED: Final = "(deleted)"
+"""The text of a note that has replies still."""
+
 MENTIONED_FOR: Final = timedelta(days=30)
 MENTIONED_MOST: Final = 10
 
@@ -59,7 +62,8 @@ class Version(TypedDict):
 
 
 class NoteRow(TypedDict):
-    """A note, a question or a reply. ``at`` is the entry; ``parent`` the note that it replies to; ``mentions`` are accounts; ``edited`` is null where it never was."""
+    """A note, a question or a reply. ``at`` is the entry; ``parent`` the note that it replies to; ``mentions`` are accounts; ``edited`` is null where it never was.
+    ``text`` is empty where it was deleted and has replies."""
 
     id: str
     at: int
@@ -144,11 +148,22 @@ def edit(request: HttpRequest, note_id: str) -> HttpResponse:
 
 
 def delete(request: HttpRequest, note_id: str) -> HttpResponse:
-    """With the replies to it."""
-    note = _note(note_id)
-    makes_room(note.delete)()
-    _announce(note.timeline)
+    """One with replies loses its text alone, until they are deleted, too."""
+    _announce(makes_room(_deleted)(note_id).timeline)
     return HttpResponse(status=204)
+
+
+@transaction.atomic
+def _deleted(note_id: str) -> Note:
+    note = _note(note_id, Note.objects.select_for_update(of=("self",)))
+    if note.replies.exists():
+        note.text, note.versions = "", []
+        note.save(update_fields=["text", "versions", "changed"])
+        note.mentions.clear()
+        return note
+    note.delete()
+    Note.objects.filter(pk=note.parent_id, text="", replies=None).delete()
+    return note
 
 
 def row_of(note: Note, timeline: Timeline, rights: Rights | None) -> NoteRow:
@@ -250,7 +265,7 @@ def shown_notes(timeline: Timeline, incident: Incident | None = None) -> list[Sh
             when=_when(one.at_ms),
             kind=one.kind,
             author=hidden(_name(one)),
-            text=hidden(one.text),
+            text=hidden(one.text) or DELETED,
             replies=tuple(replies.get(one.pk, ())),
         )
         for one in notes

@@ -34,6 +34,7 @@ BRANCHES_MOST: Final = 20
 DAY_MS: Final = 24 * 3_600_000
 
 SPECIAL: Final = re.compile(r"([\\`*_\[\]<>|#~])")
+MENTION: Final = re.compile(r"(?<!\w)@(?=\w)")
 
 
 class Rebalance(NamedTuple):
@@ -304,5 +305,6 @@ def _linked(text: str, url: str, sequence: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of a log as Markdown that reads as the text: names may have any character."""
-    return SPECIAL.sub(r"\\\1", re.sub(r"\s*[\r\n]\s*", " ", page_text(text)))
+    """Text of a log as Markdown that reads as the text, and notifies nobody where it is pasted: names may have any character."""
+    escaped = SPECIAL.sub(r"\\\1", re.sub(r"\s*[\r\n]\s*", " ", page_text(text)))
+    return MENTION.sub("@&#8203;", escaped)

@@ -105,10 +105,10 @@ export class NotesPanel {
 
   /** @param {Note} note */
   #note(note) {
-    const { id, at, parent, author, kind, edited, versions } = note;
+    const { id, at, parent, author, kind, text, edited, versions } = note;
     const remove = () =>
       orToast('It could not be deleted.', async () => {
-        if (confirm(parent ? 'Delete this reply?' : 'Delete this, with all replies?'))
+        if (confirm(parent ? 'Delete this reply?' : 'Delete this? Replies stay.'))
           await submit(`/api/notes/${id}`, 'DELETE');
         await this.#load();
       });
@@ -121,7 +121,7 @@ export class NotesPanel {
         !parent && h('a.num', { href: `?at=${at}`, 'data-at': at }, `at ${this.#when(note)}`),
         !parent && author && kind === 'question' && [' ', h('span.tag', 'question')],
       ),
-      h('p.said', marked(note)),
+      text ? h('p.said', marked(note)) : h('p.said.quiet', '(deleted)'),
       edited &&
         h(
           'details.small',
@@ -139,7 +139,7 @@ export class NotesPanel {
         'p.acts2',
         !parent &&
           h('button.btn.sm.bare', { 'data-needs': 'note', onclick: () => this.#begin({ parent: note }) }, 'Reply'),
-        note.may_change && h('button.btn.sm.bare', { onclick: () => this.#begin({ edited: note }) }, 'Edit'),
+        note.may_change && text && h('button.btn.sm.bare', { onclick: () => this.#begin({ edited: note }) }, 'Edit'),
         note.may_change && h('button.btn.sm.bare', { onclick: remove }, 'Delete'),
       ),
     );
