@@ -71,11 +71,15 @@ class Bounds:
     @property
     def release(self) -> Release | None:
         """The one simulated release that it can be; ``None`` if nothing shows one, or two are shown."""
+        return self.candidates[0] if len(self.candidates) == 1 else None
+
+    @property
+    def candidates(self) -> tuple[Release, ...]:
+        """The simulated releases that it can be, of each minor the newest patch, the oldest first; none if two are shown."""
         if self.contradict:
-            return None
+            return ()
         able = [each for each in Release if each.rules.consumer_protocol and self._may_be(version_of(each))]
-        newest_of_minor = {version_of(each)[:2]: each for each in able}
-        return next(iter(newest_of_minor.values())) if len(newest_of_minor) == 1 else None
+        return tuple({version_of(each)[:2]: each for each in sorted(able, key=version_of)}.values())
 
     @property
     def reason(self) -> str:
@@ -174,9 +178,11 @@ def bounds_of_apis(versions: Mapping[int, tuple[int, int]]) -> Bounds:
 
 def release_by(bounds: Bounds) -> tuple[Release, str]:
     """The release to judge by, and why it is that one."""
-    if bounds.release is not None:
-        return bounds.release, bounds.reason
-    return EARLIER, f"{bounds.reason}; {EARLIER} is taken"
+    able = bounds.candidates
+    if len(able) == 1:
+        return able[0], bounds.reason
+    taken = able[0] if able and EARLIER not in able else EARLIER
+    return taken, f"{bounds.reason}; {taken} is taken"
 
 
 def _all_bounds_of_records() -> list[Bounds]:

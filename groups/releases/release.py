@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from groups.releases.table import Rules, rules_of
+from groups.releases.table import Rules, rules_of, version_of
 
 GROUP_VERSION: Final = "group.version"
 """The feature that is raised and lowered (``kafka-features.sh``): at 0 no broker serves the consumer protocol."""
@@ -53,9 +53,11 @@ class Release(StrEnum):
 EARLIER: Final = Release.V4_3_1
 """Of everything that was made before releases were values, and of what names none and cannot show one."""
 
-NEWEST: Final = Release.V4_4_0
+NEWEST: Final = max(Release, key=version_of)
 
-ALIASES: Final = {"4.3": Release.V4_3_1, "4.4": Release.V4_4_0}
+ALIASES: Final = {
+    each.rpartition(".")[0]: each for each in sorted(Release, key=version_of) if each.count(".") == 2
+}
 """What scenarios call a release, apart from its name: that of its newest patch that is simulated."""
 
 

@@ -21,8 +21,8 @@ from groups.history.polls.description import (
     GroupKind,
 )
 from groups.history.polls.recording import Condition
-from groups.watching.columns import GroupRow
 from groups.watching.followed import Epochs
+from groups.watching.group_row import GroupRow
 from groups.watching.log_storing import LogStore
 from groups.watching.pulling import Round
 from groups.watching.row_facts import GroupView, view_of_description

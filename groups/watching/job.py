@@ -29,7 +29,7 @@ from groups.watching.alerts.looking import Lookout
 from groups.watching.alerts.reach import Reach
 from groups.watching.alerts.registry import ShownAlert
 from groups.watching.checking import Checks
-from groups.watching.columns import GroupRow
+from groups.watching.group_row import GroupRow
 from groups.watching.log_follower import CannotFollow, Follower, FollowFacts, ask_whether, polled_facts
 from groups.watching.log_storing import LogStore
 from groups.watching.positions import PositionKeeper

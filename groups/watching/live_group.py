@@ -27,7 +27,7 @@ from groups.history.state.plain import to_plain
 from groups.jobs.announce import announce, cluster_group
 from groups.models import Timeline
 from groups.shown import shown_name
-from groups.watching.columns import GroupRow, LagFacts
+from groups.watching.group_row import GroupRow, LagFacts
 from groups.watching.rows import ROWS_AT_ONCE, row_of
 
 log = logging.getLogger(__name__)

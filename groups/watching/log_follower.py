@@ -38,7 +38,7 @@ from groups.clusters.fetching import (
 from groups.clusters.offsets import topic_facts
 from groups.history.following.partition import PartitionLog, Position
 from groups.history.following.topics import TopicFacts, mentioned
-from groups.watching.columns import GroupRow
+from groups.watching.group_row import GroupRow
 from groups.watching.log_storing import LogStore, Taken
 
 SAMPLES_KEPT: Final = 16

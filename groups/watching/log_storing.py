@@ -29,8 +29,8 @@ from groups.history.polls.description import GroupDescription
 from groups.history.polls.recording import Condition
 from groups.history.state.plain import from_plain
 from groups.watching import registry
-from groups.watching.columns import GroupRow
 from groups.watching.followed import Followed, epochs_of, held_from, waited
+from groups.watching.group_row import GroupRow
 from groups.watching.live_group import LiveStore, can_continue, end_timeline
 from groups.watching.rows import row_of
 from groups.watching.storing import RECORDED_MOST

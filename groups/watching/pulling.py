@@ -28,7 +28,7 @@ from groups.history.polls.description import (
     Undescribed,
     with_names,
 )
-from groups.watching.columns import LagFacts
+from groups.watching.group_row import LagFacts
 
 EVERY_LEAST_S: Final = 0.5
 EVERY_MOST_S: Final = 30.0

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from groups.cluster_models import STATE_LENGTH_MOST
 from groups.history.frames.shapes import Frame
 from groups.history.polls.description import UNSTABLE, GroupDescription, GroupKind
-from groups.watching.columns import Facts, LagFacts
+from groups.watching.group_row import Facts, LagFacts
 
 REBALANCES_KEPT: Final = 60
 """Times of the last rebalances, for the list's small figure."""

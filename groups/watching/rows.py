@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, cast
 
 from groups.cluster_models import WatchedGroup
-from groups.watching.columns import GroupRow, ShownFacts
+from groups.watching.group_row import GroupRow, ShownFacts
 
 ROWS_AT_ONCE: Final = 200
 """Rows in one statement."""

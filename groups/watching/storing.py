@@ -22,7 +22,7 @@ from groups.history.polls.description import DescribedGroup, GroupDescription
 from groups.history.polls.recording import Condition, PolledGroup
 from groups.history.state.plain import from_plain
 from groups.watching import registry
-from groups.watching.columns import GroupRow
+from groups.watching.group_row import GroupRow
 from groups.watching.live_group import LiveGroup, LiveStore, can_continue, end_timeline
 from groups.watching.pulling import Round
 from groups.watching.row_facts import facts_after, view_of_description

@@ -14,7 +14,7 @@ from explorer.pages.timelines import timeline_api as timelines
 from explorer.pages.troubles import views as troubles
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.models import Import, Timeline
-from groups.watching.columns import GroupRow
+from groups.watching.group_row import GroupRow
 from simulations.models import Sweep
 
 COUNT = 5

@@ -21,7 +21,7 @@ from groups.history.frames.shapes import Frame, Partitions
 from groups.history.passes.summaries import Summary
 from groups.history.story.moment import Moment, MomentShape
 from groups.history.story.problems import Trouble
-from groups.watching.columns import GroupRow
+from groups.watching.group_row import GroupRow
 from simulations.laboratory.shapes import Sheet
 from tests.house import ROOT
 

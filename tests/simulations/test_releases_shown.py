@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import pytest
 from django.core.management import call_command
 
+from groups import releases
 from groups.history.entries import Entry, Kind, RecordPayload
 from groups.releases import Bounds, RecordEvidence, Release, bounds_of_apis, release_by
 from groups.releases.evidence import (
@@ -61,6 +62,12 @@ def test_a_log_of_two_releases_says_so_and_is_judged_as_neither_by_itself() -> N
     assert shown.release is None
     assert shown.reason.startswith("records of two releases: 4.4 or later, as when a group emptied")
     assert release_by(shown)[0] is Release.V4_3_1
+
+
+def test_what_is_taken_is_never_a_release_that_the_evidence_excludes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(releases.evidence, "EARLIER", Release.V3_9)
+    taken, why = release_by(Bounds().with_seen(TIMED_TARGET))
+    assert (taken, why.rpartition("; ")[2]) == (Release.V4_3_1, "4.3.1 is taken")
 
 
 def test_a_log_that_shows_nothing_is_not_said_to_be_of_a_release() -> None:

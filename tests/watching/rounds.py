@@ -7,7 +7,7 @@ from typing import Any
 
 from groups.clusters.brokers import Listed, Listing
 from groups.history.polls.description import GroupDescription, GroupKind, MemberDescription, Undescribed
-from groups.watching.columns import LagFacts
+from groups.watching.group_row import LagFacts
 from groups.watching.pulling import Round
 
 BEGIN_MS = 1_795_000_000_000

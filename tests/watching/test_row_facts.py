@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from groups.history.polls.description import GroupDescription, GroupKind, MemberDescription
-from groups.watching.columns import Facts, GroupRow
+from groups.watching.group_row import Facts, GroupRow
 from groups.watching.row_facts import (
     COUNTED_WITHIN_MS,
     REBALANCES_KEPT,

@@ -11,7 +11,7 @@ from groups.cluster_models import Cluster, WatchedGroup
 from groups.clusters.allowed import ALLOWED
 from groups.models import Timeline
 from groups.watching import registry
-from groups.watching.columns import GroupRow
+from groups.watching.group_row import GroupRow
 from groups.watching.rows import row_of
 
 CLUSTERS_SHOWN_MOST: Final = 200

@@ -28,16 +28,31 @@ from groups.history.findings.facts import Facts, Timeout
 from groups.history.findings.finding import Finding, finding
 from groups.history.words import duration
 
-REASONS: Final[dict[str | None, tuple[str, str]]] = {
-    "left": ("left", "left"),
-    "session_expired": ("was removed when its session expired", "were removed when their sessions expired"),
-    "rebalance_timeout": (
-        "was removed when its rebalance timeout expired",
-        "were removed when their rebalance timeouts expired",
+
+class Reason(NamedTuple):
+    """``was removed``, and ``its session expired`` where that is known."""
+
+    verb: str
+    when: str = ""
+
+    def words(self, often: str = "") -> str:
+        """``was removed twice when its session expired``."""
+        return f"{self.verb}{often}{f' when {self.when}' if self.when else ''}"
+
+
+REASONS: Final[dict[str | None, tuple[Reason, Reason]]] = {
+    "left": (Reason("left"), Reason("left")),
+    "session_expired": (
+        Reason("was removed", "its session expired"),
+        Reason("were removed", "their sessions expired"),
     ),
-    None: ("was removed", "were removed"),
+    "rebalance_timeout": (
+        Reason("was removed", "its rebalance timeout expired"),
+        Reason("were removed", "their rebalance timeouts expired"),
+    ),
+    None: (Reason("was removed"), Reason("were removed")),
 }
-"""Why members are gone, of one and of several, where it is known."""
+"""Why members are gone, of one and of several."""
 
 HEARTBEAT_MS: Final = 5_000
 """Kafka's default between two heartbeats: a session runs from the last one, which lies up to so long before a commit."""
@@ -106,7 +121,7 @@ def found_removed(facts: Facts) -> Iterator[Finding]:
 
 def reason_words(why: str | None, *, several: bool = False, polled: bool = False) -> str:
     """``was removed when its session expired``; if nothing gives the reason, that is stated."""
-    text = REASONS[why][several]
+    text = REASONS[why][several].words()
     return text if why is not None else f"{text}; {unknown_words(polled=polled)}"
 
 

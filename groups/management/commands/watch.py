@@ -20,7 +20,7 @@ from groups.clusters.settings import settings_of, unknown_names
 from groups.command_line import TerminalCommand, in_one_line, usage
 from groups.watching import registry
 from groups.watching.alerts.registry import ShownAlert
-from groups.watching.columns import GroupRow
+from groups.watching.group_row import GroupRow
 from groups.watching.job import Watching
 from groups.watching.pulling import Round
 

@@ -7,7 +7,7 @@
 
 /** The coordinator's record types by key type, as Kafka's schemas name them. @type {{[type: number]: string}} */
 const RECORDS = {
-  0: 'OffsetCommit',
+  0: 'LegacyOffsetCommit',
   1: 'OffsetCommit',
   2: 'GroupMetadata',
   3: 'ConsumerGroupMetadata',

@@ -34,7 +34,7 @@ from groups.watching.alerts.forms import Form
 from groups.watching.alerts.registry import ShownAlert, ShownDelivery, ShownRule
 from groups.watching.alerts.rules import FINDINGS, LIMITS, Kind
 from groups.watching.alerts.silences import ShownSilence
-from groups.watching.columns import GroupRow
+from groups.watching.group_row import GroupRow
 
 PROPERTIES: Final = {"anyOf": [{"type": "object", "additionalProperties": TEXT}, TEXT]}
 """Kafka's client properties: an object, or the text of a properties file."""

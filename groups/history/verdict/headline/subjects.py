@@ -160,9 +160,7 @@ def _removal(
     steps = [one["sequences"][-1] for one in some]
     several_names = len(names) > 1
     often = f" {several(len(some))}" if len(some) > len(names) else ""
-    verb = REASONS[why][several_names]
-    begins, _, when = verb.partition(" when ")
-    text = f"{begins}{often}{' when ' if when else ''}{when}"
+    text = REASONS[why][several_names].words(often)
     if killed:
         text = f"{'were' if several_names else 'was'} killed{often}"
         steps = [step for one in some if (step := one["killed_sequence"]) is not None]

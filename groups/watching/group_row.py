@@ -1,7 +1,7 @@
 """A row of the groups list: its shape.
 
 For a new fact, add it here and compute it in ``row_facts.facts_after``: API, sockets, commands, the browser's types and the reference
-take it from these two.
+take it from these two. The table of what is wrong shows those that ``liveCell`` of ``static/js/troubles/rows.js`` picks.
 """
 
 from __future__ import annotations
