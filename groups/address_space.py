@@ -18,6 +18,19 @@ def bound_memory(bytes_most: int = ADDRESS_BYTES_MOST) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
+def forget_peak() -> None:
+    """Has ``peak_bytes`` count from now on; without effect where the system has no ``/proc``."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has had since ``forget_peak``; 0 where the system has no ``/proc``."""
+    with contextlib.suppress(OSError), Path("/proc/self/status").open() as status:
+        return next((int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM")), 0)
+    return 0
+
+
 def memory_bytes() -> int:
     """The memory that this process has now; 0 where the system has no ``/proc``."""
     with contextlib.suppress(OSError), Path("/proc/self/statm").open() as statm:

@@ -203,7 +203,13 @@ def _receive(
 ) -> Iterator[tuple[Import.Status, str]]:
     """Has the child read it to its end; yields what the import has come to, once that is known."""
     groups = found.options.get("groups")
-    watch = Watch(lambda: patiently(lambda: renew(found.id)))
+
+    def holds() -> bool:
+        if received.is_newly_stuck():
+            patiently(lambda: save_progress(found.id, received))
+        return patiently(lambda: renew(found.id))
+
+    watch = Watch(holds)
     paths, topics = found.paths, found.options.get("topics") or {}
     if (cluster := topic_copy.cluster_of(paths)) is not None:
         if missing := missing_packages():
@@ -240,11 +246,11 @@ def _receive(
     }
     reported_s = 0.0
     for message in children.messages(question, watch):
+        received.take(message)
         if message["type"] == "error":
             watch.ended = True
             yield Import.Status.FAILED, str(message["message"])
             continue
-        received.take(message)
         if message["type"] == "done":
             watch.ended = True
             yield Import.Status.COMPLETE, ""

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from groups.one_line import without_credentials
 from groups.packs.listed_summary import plain
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.times import Times, in_words
 from groups.storage import importing
 
 log = logging.getLogger(__name__)
+
+STUCK_S: Final = 300
+"""A large group is folded for minutes in which no count changes; the parts of a healthy import do not take so long."""
 
 NEXT_TRY: Final = (
     "Give the files of a folder __consumer_offsets-N from a broker's disk, named as 00000000000000000000.log, "
@@ -31,11 +36,17 @@ class Received:
     records: dict[str, Any] = field(default_factory=lambda: {"read": 0, "decoded": 0, "skipped": []})
     repeated: int = 0
     times: Times = field(default_factory=Times)
-    engine: dict[str, str] = field(default_factory=dict)
-    """``engine`` and ``why``: how it is read, once that is chosen."""
+    engine: dict[str, Any] = field(default_factory=dict)
+    """``name`` and ``why``: how it is read, once that is chosen; ``executors_lost`` where some were."""
 
     spark_missing: bool = False
     """It needs Spark, whose packages are not installed."""
+
+    log: list[str] = field(default_factory=list)
+    """The last lines of Spark's log, where the import failed."""
+
+    moved_s: float = field(default_factory=time.monotonic)
+    """When a count or the stage last changed."""
 
     stage_began: bool = False
     messages: list[Mapping[str, Any]] = field(default_factory=list)
@@ -46,6 +57,9 @@ class Received:
         match message["type"]:
             case "progress":
                 self.stage_began = message["stage"] != self.progress.get("stage")
+                if self.stage_began or message["stages"] != self.progress.get("stages"):
+                    self.moved_s = time.monotonic()
+                    self.progress.pop("stuck", None)
                 counts = {name: message[name] for name in ("stage", "stages", "bytes", "remaining_s")}
                 self.progress |= counts
             case "sources":
@@ -63,9 +77,30 @@ class Received:
             case "repeated":
                 self.repeated += message["records"]
             case "times":
-                self.times.merge(message["times"])
+                self.times = Times()
+                self.times.merge(plain(message["times"]))
+                if lost := message.get("executors_lost"):
+                    self.engine["executors_lost"] = lost
+            case "error":
+                self.log = plain([without_credentials(line) for line in message.get("log", ())])
             case "records" | "done":
                 self.records = plain(dict(message["records"]))
+
+    def is_newly_stuck(self) -> bool:
+        """Whether no count has changed for ``STUCK_S``; true once, and logged, until one does."""
+        if "stuck" in self.progress or time.monotonic() - self.moved_s < STUCK_S:
+            return False
+        counts = ", ".join(
+            f"{stage['name'].lower()} {stage['done']} of {stage['of']} {stage['unit']}"
+            for stage in self.progress["stages"]
+            if stage["of"]
+        )
+        self.progress["stuck"] = (
+            f"No progress for {STUCK_S // 60} minutes or more in the stage “{self.progress['stage']}”"
+            + (f" ({counts})." if counts else ".")
+        )
+        log.warning("Import %s: %s", self.import_id, self.progress["stuck"])
+        return True
 
     def store(self) -> None:
         """Everything was read, and all packs are whole: the timelines are there from now on."""
@@ -81,6 +116,7 @@ class Received:
             "repeated": self.repeated,
             "times": self.times.report(),
             "engine": self.engine or None,
+            "log": self.log,
         }
 
     def nothing_read(self) -> str:
@@ -105,6 +141,7 @@ class Received:
     def counts(self) -> dict[str, Any]:
         """What is pushed to open pages: small, whatever the import's size."""
         shown = {
-            name: self.progress.get(name) for name in ("stage", "stages", "bytes", "remaining_s", "found")
+            name: self.progress.get(name)
+            for name in ("stage", "stages", "bytes", "remaining_s", "found", "stuck")
         }
         return shown | {"timelines": len(self.timelines)}

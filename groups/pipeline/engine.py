@@ -46,6 +46,10 @@ class Engine(Protocol):
         """Groups that are folded."""
         ...
 
+    def executors_lost(self) -> int:
+        """Spark's executors that ended meanwhile, whose tasks run again elsewhere."""
+        ...
+
     def close(self) -> None:
         """Frees what was kept, also after a failure."""
         ...

@@ -14,7 +14,7 @@ and writes, a line each:
 * ``{"type": "records", "records": {…}}`` when all is read: what was decoded, and what was skipped so far;
 * ``{"type": "timeline", …}`` for each timeline that is stored (``timeline_folding.TimelineFolding.finish``);
 * ``{"type": "repeated", …}`` where records were given twice;
-* ``{"type": "times", "times": […]}``: how long each stage took (``groups.pipeline.times``);
+* ``{"type": "times", "times": […]}``: how long each stage took (``groups.pipeline.times``), when all is read and at the end;
 * ``{"type": "spark_missing"}`` before the error where the import needs Spark, and its packages are not installed;
 * last ``{"type": "done", "records": {…}}``, or ``{"type": "error", "message": "one line"}``.
 
@@ -126,6 +126,7 @@ def import_with(
     tasks = tasks_of(listing.splits)
     findings = read_stage(engine, listing, tasks, wanted, progress, expected)
     progress.lines.say({"type": "records", "records": findings.records_report()})
+    progress.lines.say({"type": "times", "times": findings.times.report()})
     context = Context(
         known=findings.known(topics),
         store=request["store"],
@@ -226,7 +227,13 @@ def fold_stage(
     progress.set("Stored", stored, stored, "timelines")
     progress.reach(1.0)
     progress.publish("Done")
-    progress.lines.say({"type": "times", "times": findings.times.report()})
+    progress.lines.say(
+        {
+            "type": "times",
+            "times": findings.times.report(),
+            "executors_lost": engine.executors_lost(),
+        }
+    )
     return [{"last_offset": conflict["offset"], "normal": False, **conflict} for conflict in more]
 
 

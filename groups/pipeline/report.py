@@ -165,7 +165,10 @@ class Findings:
             self.topics.append((parsed["at_ms"], source, parsed["offset"], parsed["record"]))
             return
         if kind == "times":
-            self.times.merge(orjson.loads(payload))
+            for one in orjson.loads(payload):
+                for part in one.get("slowest", ()):
+                    part["name"] = self._partition_name(int(part["name"]))
+                self.times.merge([one])
             return
         facts = SplitFacts.unpack(payload)
         found = self.listing.sources[source]
@@ -188,6 +191,10 @@ class Findings:
             self.left_out.setdefault((source, ABORTED), LeftOut()).merge(records, first, last)
         if facts.holes is not None:
             self.missing[source] = self.missing.get(source, 0) + facts.holes[2]
+
+    def _partition_name(self, source: int) -> str:
+        found = self.listing.sources[source]
+        return found.file if found.partition is None else f"partition {found.partition}"
 
     def add_problem(self, source: Source, content: dict[str, Any]) -> None:
         first, last = content["offset"], content["last_offset"]

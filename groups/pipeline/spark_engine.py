@@ -24,13 +24,23 @@ class SparkEngine:
         self._kept: list[DataFrame] = []
         # Tasks report at their end. One that is done again after a machine was lost counts its groups again.
         self._ended: Accumulator[int] = session.sparkContext.accumulator(0)
+        self._executors: set[str] = set()
+
+    def executors_lost(self) -> int:
+        """Executors that were there at an earlier look and are gone; a look comes with each count."""
+        infos = self._session.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
+        now = {f"{info.host()}:{info.port()}" for info in infos}
+        self._executors |= now
+        return len(self._executors - now)
 
     def tasks_done(self) -> int:
+        self.executors_lost()
         tracker = self._session.sparkContext.statusTracker()
         found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
         return max((info.numCompletedTasks for info in found if info), default=0)
 
     def groups_done(self) -> int:
+        self.executors_lost()
         return int(self._ended.value)
 
     def read(self, tasks: Sequence[Task], wanted: Wanted) -> Iterator[tuple[str, int, bytes]]:

@@ -56,7 +56,9 @@ def imported(
     out, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 0, "".join(said)
     assert not left, "all kills were to happen while the log is folded"
-    assert json.loads(out)["records"]["skipped"] == []
+    report = json.loads(out)
+    assert report["records"]["skipped"] == []
+    assert report["engine"].get("executors_lost", 0) == len(kills)
     return _stored(python, environment, options)
 
 

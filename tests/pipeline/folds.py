@@ -29,6 +29,7 @@ from groups.pipeline.reading.rows import EVERYTHING, Row, Wanted
 from groups.pipeline.reading.splitting import SPLIT_BYTES, Listing, list_sources
 from groups.pipeline.reading.tasks import read_split, tasks_of
 from groups.pipeline.report import Findings
+from groups.pipeline.times import Times
 from groups.pipeline.topics.naming import read_topics_file
 from tests.pipeline.segments import Segment
 
@@ -172,7 +173,9 @@ def import_without_spark(
     )
     way = RecordByRecord if slow else GroupFolding
     with mock.patch.object(folding, "GroupFolding", way):
-        for kind, payload in Folding(replace(context, **more), files).run(blocks_in_order(rows, findings)):
+        for kind, payload in Folding(replace(context, **more), files, Times()).run(
+            blocks_in_order(rows, findings)
+        ):
             yield {"type": kind, **orjson.loads(payload)}
     yield {"type": "done", "records": findings.records_report()}
 

@@ -84,7 +84,8 @@ def answer(request: dict[str, Any]) -> None:
     word = Path(request["paths"][0]).name
     progress("Reading", 0)
     if word == "fails":
-        say({"type": "error", "message": "Spark needs Java 17 or newer and none was found"})
+        log = ["ERROR SparkContext: no Java at s3://key:secret@bucket/java"]
+        say({"type": "error", "message": "Spark needs Java 17 or newer and none was found", "log": log})
         return
     if word == "needs-spark" and not (Path(request["store"]) / "spark-is-there").exists():
         say({"type": "spark_missing"})

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from explorer.pages.imports.describing import detail
 from groups import storage
-from groups.imports import lifecycle
+from groups.imports import lifecycle, receiving
 from groups.imports import tasks as import_tasks
 from groups.imports.receiving import Received
 from groups.models import Import, Timeline
@@ -172,6 +173,32 @@ def test_a_job_that_breaks_leaves_nothing_and_can_be_run_again(store: Path) -> N
     assert Timeline.objects.count() == 0
     assert files(store) == []
     assert perform().status == "complete"
+
+
+def test_an_import_whose_counts_do_not_change_is_reported_as_stuck_until_one_does(
+    until: Until, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(receiving, "STUCK_S", 0)
+    found = create("waits")
+    thread = performed(found, lifecycle.perform)
+    until(lambda: detail(lifecycle.get(found.id))["stuck"])
+    stuck = detail(lifecycle.get(found.id))["stuck"]
+    lifecycle.cancel(found.id)
+    thread.join(15)
+    assert stuck == "No progress for 0 minutes or more in the stage “Done” (read 1 of 1 records)."
+    assert caplog.messages.count(f"Import {found.id}: {stuck}") == 1
+    assert detail(lifecycle.get(found.id))["stuck"] == ""
+
+    received = Received(import_id="x", progress={"stage": "Folding", "stages": [], "stuck": "No progress"})
+    received.take({"type": "progress", "stage": "Folding", "stages": [], "bytes": 1, "remaining_s": 9})
+    assert "stuck" in received.progress
+    received.take({"type": "progress", "stage": "Done", "stages": [], "bytes": 1, "remaining_s": 9})
+    assert "stuck" not in received.progress
+
+
+def test_a_failed_import_keeps_the_last_lines_of_sparks_log() -> None:
+    found = perform("fails")
+    assert detail(found)["log"] == ["ERROR SparkContext: no Java at s3://…@bucket/java"]
 
 
 def test_stopping_a_running_import_leaves_nothing(until: Until, store: Path) -> None:

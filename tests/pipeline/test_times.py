@@ -17,10 +17,11 @@ from explorer.pages.imports.describing import detail
 from groups.child_side import Lines
 from groups.imports import tasks as import_tasks
 from groups.pipeline import spark_engine
+from groups.pipeline.local.engine import LocalEngine
 from groups.pipeline.progress import Progress
-from groups.pipeline.times import Times, in_words
+from groups.pipeline.times import PARTS_MOST, Times, in_words
 from simulations.jobs import run_tasks
-from tests.pipeline.folds import Folds
+from tests.pipeline.folds import Folds, import_with_engine
 from tests.pipeline.importing import create, perform, store  # noqa: F401
 from tests.pipeline.segments import FOO, Group, Segment
 
@@ -54,7 +55,7 @@ def test_an_import_reports_seconds_and_rows_of_each_stage_and_counts_groups_as_t
     log = many(tmp_path)
     lines = imported(log)
     assert TASKS in at_once(spark), "one job folds all, so that every core of a cluster has a task"
-    [told] = lines.of("times")
+    told = lines.of("times")[-1]
     times = {one["stage"]: one for one in told["times"]}
     assert list(times) == ["read", "decode", "shuffle", "fold", "write"]
     assert [times[stage]["unit"] for stage in times] == ["bytes", "records", "blocks", "records", "bytes"]
@@ -120,6 +121,50 @@ def test_times_of_tasks_add_up_and_stand_in_their_order() -> None:
         {"stage": "write", "seconds": 1.5, "rows": 10, "unit": "bytes"},
     ]
     assert in_words(times.report()) == "shuffle 3.0 s (2 blocks), write 1.5 s (10 bytes)"
+
+
+def test_an_import_names_its_slowest_partition_and_group_and_the_memory_of_its_tasks(tmp_path: Path) -> None:
+    segment = Segment()
+    for number in range(100):
+        segment.add(Group("large").join(f"member-{number}", {FOO: [0]}))
+    segment.write(tmp_path, partition=7)
+    Segment().add(Group("small").join("A", {FOO: [0]})).write(tmp_path, partition=8)
+
+    lines = import_with_engine(LocalEngine(), tmp_path / "store", tmp_path)
+    times = {one["stage"]: one for one in lines.of("times")[-1]["times"]}
+    assert [part["name"] for part in times["decode"]["slowest"]] == ["partition 7", "partition 8"]
+    assert [part["name"] for part in times["fold"]["slowest"]] == ["large", "small"]
+    for stage in ("decode", "fold"):
+        assert 20 * 1024**2 < times[stage]["memory_bytes"] < 2 * 1024**3
+
+
+def test_only_the_slowest_parts_of_a_stage_are_kept_and_three_are_reported() -> None:
+    times = Times()
+    times.add("fold", 1.0)
+    for number in range(10 * PARTS_MOST):
+        times.add_part("fold", f"group-{number}", float(number))
+    [fold] = times.report()
+    assert [part["name"] for part in fold["slowest"]] == ["group-1999", "group-1998", "group-1997"]
+    assert len(times.parts["fold"]) <= PARTS_MOST
+
+
+def test_tasks_that_were_tried_again_are_added_and_the_most_memory_is_kept() -> None:
+    times = Times()
+    for memory, again in ((300, 1), (200, 2)):
+        times.merge(
+            [
+                {
+                    "stage": "fold",
+                    "seconds": 1.0,
+                    "rows": 5,
+                    "unit": "records",
+                    "memory_bytes": memory * 1024**2,
+                    "tried_again": again,
+                    "slowest": [{"name": "orders", "seconds": 0.5}],
+                }
+            ]
+        )
+    assert in_words(times.report()) == "fold 2.0 s (10 records; slowest orders 1.0 s; 300 MiB; 3 tried again)"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -86,6 +86,7 @@ def detail(found: Import) -> dict[str, Any]:
         "stages": progress.get("stages", []),
         # What was read so far while it runs; then what the files weigh that were read, as the list of imports shows it.
         "bytes": progress.get("bytes", 0) if running else size_of(found),
+        "stuck": progress.get("stuck", "") if running else "",
         "remaining_s": progress.get("remaining_s") if running else None,
         "found": progress.get("found"),
         "sources": progress.get("sources", []),
@@ -104,6 +105,7 @@ def detail(found: Import) -> dict[str, Any]:
         "repeated": report.get("repeated", 0),
         "times": report.get("times", []),
         "engine": report.get("engine"),
+        "log": report.get("log", []),
     }
 
 

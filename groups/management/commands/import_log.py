@@ -162,6 +162,8 @@ class Command(TerminalCommand):
             # The files are listed even where nothing in them could be read.
             if done.progress.get("sources") is not None or done.report["records"]["skipped"]:
                 self.stdout.write(orjson.dumps(report_of(done.report)).decode())
+            for line in done.report.get("log", ()):
+                self.stderr.write(f"Spark: {line}")
             raise usage(done.problem)
         for line in same_lines(done.report):
             self.stderr.write(line)

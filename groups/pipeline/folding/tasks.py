@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from groups.address_space import forget_peak
 from groups.history.entries import Kind
 from groups.history.passes.units import units
 from groups.history.replay.record_types import CLASSIC_GROUP, EPOCH_TYPES
@@ -126,12 +127,15 @@ def fold_blocks(
     # The same process may have read: it holds keys, and room for a split.
     forget_keys()
     give_back()
+    forget_peak()
     times = Times()
     begun = times.clock()
-    folding = Folding(context, TimedFiles(open_files(context.store, RIGHTS[context.rights]), times), ended)
+    files = TimedFiles(open_files(context.store, RIGHTS[context.rights]), times)
+    folding = Folding(context, files, times, ended)
     yield from folding.run(times.pulled("shuffle", blocks))
     elsewhere = sum(times.seconds.values())
     times.add("fold", times.clock() - begun - elsewhere, folding.records)
+    times.end_task("fold")
     yield Folded("times", orjson.dumps(times.report()))
 
 
@@ -139,9 +143,14 @@ class Folding:
     """One task: groups in, packs and lines out."""
 
     def __init__(
-        self, context: Context, files: Files, ended: Callable[[int], None] = lambda groups: None
+        self,
+        context: Context,
+        files: Files,
+        times: Times,
+        ended: Callable[[int], None] = lambda groups: None,
     ) -> None:
         self.context = context
+        self.times = times
         self.ended = ended
         self.records = 0
         self.packs = PackWriter(files, context.folder)
@@ -156,7 +165,9 @@ class Folding:
                     if group is not None:
                         yield from self._end(group)
                     group = GroupFolding(block.group, self)
+                begun = self.times.clock()
                 group.add(block)
+                self.times.add_part("fold", group.name, self.times.clock() - begun)
             if group is not None:
                 yield from self._end(group)
             yield from self._close_pack()
@@ -182,7 +193,9 @@ class Folding:
             yield from self._close_pack()
 
     def _end(self, group: GroupFolding) -> Iterator[Folded]:
+        begun = self.times.clock()
         yield from group.finish()
+        self.times.add_part("fold", group.name, self.times.clock() - begun)
         if group.merger.repeated or group.merger.conflicts:
             report = {
                 "group": group.name,

@@ -31,6 +31,10 @@ class LocalEngine:
         self._workers = Workers(workers) if workers else None
         self._tasks_done = self._groups_done = 0
 
+    def executors_lost(self) -> int:
+        """A worker that ends has the import fail."""
+        return 0
+
     def tasks_done(self) -> int:
         return self._tasks_done
 

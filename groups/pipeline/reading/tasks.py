@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 import xxhash
 
+from groups.address_space import forget_peak
 from groups.pipeline.collector import calm_collector
 from groups.pipeline.held_memory import give_back
 from groups.pipeline.reading.entry_lines import entry_of
@@ -124,12 +125,17 @@ def tasks_of(splits: Sequence[Split], task_bytes: int = SPLIT_BYTES) -> list[Tas
 def read_task(task: Task, wanted: Wanted = EVERYTHING) -> Iterator[Row]:
     """The rows of all splits of one task; the last one reports how long it took."""
     calm_collector()
+    forget_peak()
     times = Times()
     for number, split in task:
         with times.taking("read", split.end - split.start):
             page_in(split)
+        before_s = times.seconds.get("decode", 0.0)
         yield from times.pulled("decode", read_split(number, split, wanted))
+        # By the number of the file, whose partition the import knows.
+        times.add_part("decode", str(split.source), times.seconds["decode"] - before_s)
         give_back()
+    times.end_task("decode")
     number, split = task[0]
     # Rows were counted; the records are those of the splits' facts.
     times.rows["decode"] = 0

@@ -110,7 +110,7 @@ def open_session(
         with output_to(log):
             session = builder.getOrCreate()
     except Exception as error:
-        raise SessionFailed(f"Spark did not start: {_last_words(log) or error}") from error
+        raise SessionFailed(f"Spark did not start: {(last_lines(cache) or [str(error)])[-1]}") from error
     session.sparkContext.setLogLevel("ERROR")
     if not is_local(str(session.sparkContext.master)):
         session.sparkContext.addPyFile(str(packed(rooms, cache)))
@@ -154,11 +154,16 @@ def output_to(log: Path) -> Iterator[None]:
             os.close(copy)
 
 
-def _last_words(log: Path) -> str:
-    """The last line that Spark or Java wrote, without the stack below it."""
+LOG_LINES_MOST = 20
+LOG_LINE_LENGTH_MOST = 400
+
+
+def last_lines(cache: Path = CACHE) -> list[str]:
+    """The last lines that Spark, Java and its Python workers wrote, without the frames of Java's stacks."""
+    log = scratch(cache) / "spark.log"
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines()] if log.exists() else []
-    messages = [line for line in lines if line and not line.startswith(("at ", "..."))]
-    return messages[-1] if messages else ""
+    messages = [line[:LOG_LINE_LENGTH_MOST] for line in lines if line and not line.startswith(("at ", "..."))]
+    return messages[-LOG_LINES_MOST:]
 
 
 def is_local(master: str) -> bool:

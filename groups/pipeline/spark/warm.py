@@ -21,7 +21,7 @@ from groups.child_side import Lines
 from groups.pipeline.spark.child import end_with_java
 from groups.pipeline.spark.failures import why
 from groups.pipeline.spark.java import NoJava
-from groups.pipeline.spark.session import CACHE, SessionFailed, close_session, open_session
+from groups.pipeline.spark.session import CACHE, SessionFailed, close_session, last_lines, open_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,8 +72,8 @@ def answer_requests(
 ) -> int:
     """The whole of the job's process: ``run`` answers each line of standard input.
 
-    What goes wrong is the last line of an answer, ``{"type": "error", "message": "one line"}``; the process then ends,
-    since nobody knows what it still holds.
+    What goes wrong is the last line of an answer, ``{"type": "error", "message": "one line"}``, with the last lines of Spark's ``log``;
+    the process then ends, since nobody knows what it still holds.
     """
     expected: tuple[type[Exception], ...] = (NoJava, SessionFailed, *refusals)
     requests: queue.Queue[bytes] = queue.Queue()
@@ -96,7 +96,7 @@ def answer_requests(
         except Exception as error:
             failed = True
             # Spark's own errors are pages of Java; the parent shows one line and logs what went to standard error.
-            lines.say({"type": "error", "message": why(error, work)})
+            lines.say({"type": "error", "message": why(error, work), "log": last_lines()})
             sys.stderr.write(f"{type(error).__name__}: {error}\n")
         if failed or memory_bytes() > MEMORY_BYTES_MOST:
             break

@@ -22,6 +22,9 @@ export function banners(detail, repeat) {
         h('a.btn.sm', { href: '/import/' }, 'Choose other files'),
         ' ',
         h('a.btn.sm', { href: '/import/#samples' }, 'Try a sample'),
+        detail.log.length
+          ? h('details', h('summary', 'Last lines of Spark’s log'), h('pre', detail.log.join('\n')))
+          : null,
       ),
     );
   } else if (detail.status === 'cancelled') {
@@ -39,6 +42,7 @@ export function banners(detail, repeat) {
       ),
     );
   }
+  if (detail.stuck) shown.push(h('div.banner.warn', { role: 'status' }, detail.stuck));
   const { same, longer, overlapping } = detail.again;
   if (same) {
     shown.push(

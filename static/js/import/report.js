@@ -21,6 +21,8 @@ const reportText = (detail) =>
         gaps,
       })),
       records: detail.records,
+      times: detail.times,
+      engine: detail.engine,
     },
     null,
     2,

@@ -7,6 +7,19 @@ export interface Stage {
   unit: string;
 }
 
+export interface StageTime {
+  stage: string;
+  seconds: number;
+  rows: number;
+  unit: string;
+  /** Partitions of `decode`, groups of `fold`. */
+  slowest?: { name: string; seconds: number }[];
+  /** The most that one task had. */
+  memory_bytes?: number;
+  /** Tasks that Spark tried again. */
+  tried_again?: number;
+}
+
 /** A file that was looked into. */
 export interface Source {
   file: string;
@@ -79,7 +92,13 @@ export interface Detail {
   waiting_groups: { group: string; protocol: string; records: number; first_ms: number; last_ms: number }[];
   spark: { ready: boolean } | null;
   /** What read it, and why: null until that is chosen. */
-  engine: { name: string; why: string } | null;
+  engine: { name: string; why: string; executors_lost?: number } | null;
+  /** What each stage took. */
+  times: StageTime[];
+  /** That no count has changed for minutes; empty while one does. */
+  stuck: string;
+  /** The last lines of Spark's log, where the import failed. */
+  log: string[];
   named: { says: string; count: number }[];
   nameless: Nameless[];
   records: { read: number; decoded: number; skipped: Skipped[]; compacted?: number; unlisted?: number };

@@ -18,6 +18,7 @@ import { skipped } from '../import/skipped.js';
 import { sources } from '../import/sources.js';
 import { stages } from '../import/stages.js';
 import { ended } from '../import/states.js';
+import { times } from '../import/times.js';
 import { loadNames, topicIds } from '../import/topic-ids.js';
 import { Socket, seldom, socketUrl } from '../shared/socket.js';
 import { orToast } from '../shared/toast.js';
@@ -51,6 +52,7 @@ function draw() {
   head(detail);
   banners(detail, repeat);
   stages(detail);
+  times(detail);
   sources(detail);
   groups.show(detail);
   topicIds(detail, refresh);
@@ -83,6 +85,7 @@ function listen() {
       detail.stages = message.stages;
       detail.bytes = message.bytes ?? detail.bytes;
       detail.remaining_s = message.remaining_s ?? null;
+      if ((message.stuck ?? '') !== detail.stuck) refresh();
       detail.found = message.found ?? detail.found;
       stages(detail);
       if (begins) refresh();

@@ -93,6 +93,7 @@ DETAIL: Final = fields(
         "repeatable": FLAG,
         "stage": TEXT,
         "stages": {"type": "array"},
+        "stuck": TEXT,
         "remaining_s": maybe({"type": "number"}),
         "found": {},
         "sources": array({"type": "object"}),
@@ -108,6 +109,7 @@ DETAIL: Final = fields(
         "repeated": COUNT,
         "times": list[StageTime],
         "engine": maybe({"type": "object"}),
+        "log": array(TEXT),
     }
 )
 
