@@ -177,14 +177,16 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_ROUTES = {
-    "simulations.run": {"queue": "runs"},
-    "simulations.sweep": {"queue": "imports"},
-    "simulations.remedies": {"queue": "imports"},
-    "simulations.proof": {"queue": "imports"},
-    "groups.refold": {"queue": "runs"},
-    "groups.import": {"queue": "imports"},
-}
+CELERY_TASK_ROUTES = (
+    "explorer.server.queues.route",
+    {
+        "simulations.run": {"queue": "runs"},
+        "simulations.sweep": {"queue": "imports"},
+        "simulations.remedies": {"queue": "imports"},
+        "simulations.proof": {"queue": "imports"},
+        "groups.refold": {"queue": "runs"},
+    },
+)
 CELERY_TASK_DEFAULT_QUEUE = "runs"
 # A worker takes a task when it has a free place for it, so that the others can take what waits.
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

@@ -267,8 +267,8 @@ class Import(Job):
     paths: models.JSONField[list[str], list[str]] = models.JSONField(default=list)
     master = models.CharField(max_length=500, blank=True)
     options: models.JSONField[dict[str, Any], dict[str, Any]] = models.JSONField(default=dict)
-    """What to read of it: ``groups``, ``from_ms``, ``until_ms``, ``topics`` (names by topic id), and ``folder`` where it
-    was uploaded to."""
+    """What to read of it: ``groups``, ``from_ms``, ``until_ms``, ``topics`` (names by topic id), ``folder`` where it
+    was uploaded to, and ``queue``, where it waits for a worker."""
 
     timelines = models.ManyToManyField(Timeline, related_name="imports")
     """Its timelines: those that it made, and those that were there already with the same entries."""

@@ -15,6 +15,7 @@ from explorer.pages.timelines.notes import stamps
 from explorer.push.together import announce_people
 from groups.cluster_models import Cluster
 from groups.history.replay.fold import FOLD_VERSION
+from groups.imports.lifecycle import waits_for
 from groups.jobs.leases import waits_of
 from groups.models import Import, Timeline
 from groups.storage import why_it_waits
@@ -82,8 +83,8 @@ class ImportMessages(Messages):
 
     @staticmethod
     def tails(keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        for key, status in Import.objects.filter(pk__in=keys).values_list("id", "status"):
-            yield key, {"status": status} | _waiting(waits_of(status))
+        for found in Import.objects.filter(pk__in=keys).only("status", "options", "created"):
+            yield found.id, {"status": found.status} | _waiting(waits_for(found))
 
 
 class SweepMessages(Messages):

@@ -10,6 +10,7 @@ same timelines under the same ids; a log that went on since continues them (``gr
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 from django.db import DatabaseError, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from groups import places, storage
@@ -28,12 +29,16 @@ from groups.imports import topic_copy
 from groups.imports.receiving import Received
 from groups.jobs.announce import announce, import_group
 from groups.jobs.children import ChildFailed, ChildKilled, ParentStops
-from groups.jobs.leases import LEASE_S, Leases, Watch, end_of_lease, end_of_wait
+from groups.jobs.leases import LEASE_S, Leases, Watch, end_of_lease, end_of_wait, waits_of
 from groups.jobs.patience import patiently
+from groups.jobs.serving import IMPORTS, RUNS
 from groups.jobs.warm_children import WarmChildren
 from groups.models import TITLE_LENGTH_MOST, Import
 from groups.one_line import SECRET
 from groups.packs.listed_summary import plain
+from groups.pipeline.engine import LOCAL, choose
+from groups.pipeline.reading.archives import HEAD_BYTES, packing_of
+from groups.pipeline.reading.given_files import given_files
 from groups.pipeline.spark.failures import why
 from groups.reserve import makes_room
 from groups.shown import shown_name
@@ -52,6 +57,12 @@ leases = Leases(Import)
 
 ANNOUNCE_EVERY_S = 0.25
 """Counts are replaced at most four times a second; a stage that begins is reported at once."""
+
+SMALL_BYTES_MOST = 16_000_000
+"""What a core reads in about ten seconds without Spark: it waits behind no large import."""
+
+PACKED_TIMES = 10
+"""What an archive unpacks to, about."""
 
 SAMPLES = places.ROOT / "groups" / "samples"
 
@@ -110,6 +121,7 @@ def create(
             "settings": dict(settings or {}),
             "lead": lead,
             "engine": engine,
+            "queue": _queue_for(paths, master, engine),
         },
         progress={"stage": "Waiting for its turn"},
         lease_until=end_of_wait(),
@@ -119,6 +131,49 @@ def create(
         if end_offsets is not None:
             storage.store_imported(created, *end_offsets)
     return created
+
+
+def _queue_for(paths: Sequence[str], master: str, engine: str) -> str:
+    """``RUNS`` where the files are small and read without Spark."""
+    size = 0
+    for path, _, _ in given_files(paths):
+        if isinstance(path, str):
+            # No file of this machine: a bucket or a topic, whose size is not known.
+            return IMPORTS
+        with contextlib.suppress(OSError), path.open("rb") as opened:
+            packed = packing_of(opened.read(HEAD_BYTES)) is not None
+            size += path.stat().st_size * (PACKED_TIMES if packed else 1)
+        if size > SMALL_BYTES_MOST:
+            return IMPORTS
+    asked = engine or settings.IMPORT_ENGINE
+    return RUNS if choose(asked, size=size, master=master or None).engine == LOCAL else IMPORTS
+
+
+def queue_of(found: Import) -> str:
+    """Where it waits for a worker."""
+    return str(found.options.get("queue", IMPORTS))
+
+
+def waits_for(found: Import) -> str:
+    """What a waiting import waits for: a worker, or imports before it; empty where it does not wait."""
+    if found.status != Import.Status.WAITING:
+        return ""
+    if unserved := waits_of(found.status, queue_of(found)):
+        return unserved
+    before = (
+        Import.objects.filter(options__queue=queue_of(found))
+        .filter(Q(status=Import.Status.RUNNING) | Q(status=Import.Status.WAITING, created__lt=found.created))
+        .order_by("created", "id")
+    )
+    titles = list(before.values_list("title", flat=True)[:QUEUED_MOST])
+    if not titles:
+        return ""
+    more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
+    return f"“{titles[0]}”{more} {'are' if more else 'is'} before it in the queue “{queue_of(found)}”."
+
+
+QUEUED_MOST = 100
+"""Imports before another one that are counted: more do not wait at once."""
 
 
 class BadPath(Exception):
@@ -163,7 +218,8 @@ def perform(
 ) -> Import:
     """Reads a waiting import to its end. ``publish`` gets each progress message. Does nothing if it is taken.
 
-    Where it needs Spark's packages, which are missing, it fails; or waits again where they come by themselves (``spark_comes``).
+    Where it needs Spark's packages, which are missing, it fails; or waits again where they come by themselves (``spark_comes``), or
+    in the queue ``IMPORTS`` where it was taken for a small one.
     """
     taken = leases.take(import_id)
     found = get(import_id)
@@ -192,6 +248,9 @@ def perform(
         reason = str(error).partition("\n")[0]
         outcome = Import.Status.FAILED, f"The database could not store the import's timelines: {reason}"
     remove_unpacked(import_id)
+    if received.spark_missing and queue_of(found) == RUNS:
+        Import.objects.filter(pk=import_id).update(options=found.options | {"queue": IMPORTS})
+        spark_comes = True
     if received.spark_missing and spark_comes:
         return patiently(lambda: wait_for_spark(import_id))
     silent = Import.Status.FAILED, "The import ended without saying that it was done."

@@ -49,9 +49,9 @@ def end_of_wait() -> Combinable:
     return from_now(QUEUED_S)
 
 
-def waits_of(status: str) -> str:
+def waits_of(status: str, queue: str = IMPORTS) -> str:
     """Why an import or a sweep of this status does not begin; empty where a worker will take it, or has."""
-    return why_not_served(IMPORTS) if status == WAITING else ""
+    return why_not_served(queue) if status == WAITING else ""
 
 
 @dataclass(frozen=True, slots=True)

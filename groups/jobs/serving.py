@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Final
 
 RUNS: Final = "runs"
+"""Short work: runs, and imports of a few seconds."""
+
 IMPORTS: Final = "imports"
-"""Sweeps wait here, too."""
+"""Long work: all other imports, sweeps, proofs and searches for remedies."""
 
 QUEUES: Final = (RUNS, IMPORTS)
-"""A queue a kind: a team can give each its own workers, so that a long import does not hold up runs."""
+"""A queue a kind: a team can give each its own workers, so that a long import holds up neither runs nor small imports."""
 
 _unserved: dict[str, str] = {}
 

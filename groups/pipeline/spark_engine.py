@@ -29,7 +29,8 @@ class SparkEngine:
     def executors_lost(self) -> int:
         """Executors that were there at an earlier look and are gone; a look comes with each count."""
         infos = self._session.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
-        now = {f"{info.host()}:{info.port()}" for info in infos}
+        # One that is being added has no port yet.
+        now = {f"{info.host()}:{info.port()}" for info in infos if info.port() > 0}
         self._executors |= now
         return len(self._executors - now)
 

@@ -58,7 +58,7 @@ def imported(
     assert not left, "all kills were to happen while the log is folded"
     report = json.loads(out)
     assert report["records"]["skipped"] == []
-    assert report["engine"].get("executors_lost", 0) == len(kills)
+    assert report["engine"].get("executors_lost", 0) == len(kills), report["engine"]
     return _stored(python, environment, options)
 
 

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from explorer.celery import app
 from explorer.pages.imports.describing import detail
+from explorer.push.messages import ImportMessages
+from explorer.server.queues import queue_counts
 from groups import storage
 from groups.imports import lifecycle, receiving
 from groups.imports import tasks as import_tasks
@@ -432,3 +435,55 @@ def test_what_archives_were_unpacked_to_is_removed_where_a_worker_ended() -> Non
     lifecycle.interrupt(found.id)
 
     assert not unpacked.exists()
+
+
+def test_a_small_import_waits_in_the_queue_of_runs_and_behind_no_large_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    small, large, packed = (tmp_path / name for name in ("small.log", "large.log", "packed.gz"))
+    small.write_bytes(b"x")
+    packed.write_bytes(b"\x1f\x8b\x08" + bytes(90))
+    with large.open("wb") as file:
+        file.truncate(lifecycle.SMALL_BYTES_MOST + 1)
+    made = [
+        lifecycle.create(title=name, paths=[str(path)], **facts)
+        for name, path, facts in (
+            ("small", small, {}),
+            ("next to a large one", large, {}),
+            ("a cluster's", small, {"master": "spark://host:7077"}),
+            ("Spark's", small, {"engine": "spark"}),
+            ("a bucket", "s3://logs/offsets", {}),
+            ("packed", packed, {}),
+        )
+    ]
+    monkeypatch.setattr(lifecycle, "SMALL_BYTES_MOST", 92)
+    made.append(lifecycle.create(title="unpacks to more", paths=[str(packed)]))
+
+    queues = [app.amqp.router.route({}, "groups.import", (found.id,))["queue"].name for found in made]
+    assert queues == ["runs", "imports", "imports", "imports", "imports", "runs", "imports"]
+    assert queue_counts() == {"runs": (2, 0), "imports": (5, 0)}
+
+
+def test_a_waiting_import_names_what_is_before_it_in_its_queue() -> None:
+    first, second, third = (create(word) for word in ("first", "second", "third"))
+    Import.objects.filter(pk=first.id).update(status="running")
+
+    assert detail(lifecycle.get(first.id))["waits"] == ""
+    assert detail(second)["waits"] == "“first” is before it in the queue “imports”."
+    [(_, tail)] = ImportMessages.tails([third.id])
+    assert tail["waits"] == "“first” and 1 more are before it in the queue “imports”."
+
+
+def test_what_was_taken_for_small_and_needs_spark_goes_on_in_the_queue_of_large_imports(
+    monkeypatch: pytest.MonkeyPatch, queued: list[Any]
+) -> None:
+    monkeypatch.setattr(import_tasks, "come_by_themselves", lambda: False)
+    found = create("needs-spark")
+    Import.objects.filter(pk=found.id).update(options=found.options | {"queue": "runs"})
+
+    import_tasks.run_import(found.id)
+    found = lifecycle.get(found.id)
+    assert (found.status, lifecycle.queue_of(found), queued) == ("waiting", "imports", [found.id])
+
+    import_tasks.run_import(found.id)
+    assert lifecycle.get(found.id).status == "failed"

@@ -11,7 +11,7 @@ from django.urls import reverse
 from explorer.web.endpoint import number, searched_for
 from explorer.web.times import time_element
 from groups import storage
-from groups.imports.lifecycle import GETTING_SPARK, can_be_repeated
+from groups.imports.lifecycle import GETTING_SPARK, can_be_repeated, queue_of, waits_for
 from groups.jobs.leases import waits_of
 from groups.models import Import, Timeline
 from groups.packs.listed_summary import headline_text, listed_summary
@@ -35,7 +35,7 @@ def listed(found: Import) -> dict[str, Any]:
         "title": found.title,
         "status": found.status,
         "problem": found.problem,
-        "waits": waits_of(found.status),
+        "waits": waits_of(found.status, queue_of(found)),
         "created": found.created.isoformat(),
         "finished": found.finished.isoformat() if found.finished else None,
         "url": reverse("import", args=[found.id]),
@@ -81,6 +81,7 @@ def detail(found: Import) -> dict[str, Any]:
     running = found.status in (Import.Status.WAITING, Import.Status.RUNNING)
     listed_groups = groups(found, {})
     return listed(found) | {
+        "waits": waits_for(found),
         "repeatable": can_be_repeated(found),
         "stage": progress.get("stage", ""),
         "stages": progress.get("stages", []),

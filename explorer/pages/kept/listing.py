@@ -26,6 +26,7 @@ from explorer.pages.imports.describing import order_of
 from explorer.web.endpoint import BadRequest, choice, number, searched_for
 from groups import storage
 from groups.history.story.problems import LEVEL_MS
+from groups.imports.lifecycle import queue_of
 from groups.jobs.leases import waits_of
 from groups.models import Import, Timeline
 from groups.shown import or_title
@@ -240,7 +241,7 @@ def _import_rows(
             "source": SOURCES[Timeline.Source.IMPORT],
             "status": one.status,
             "problem": one.problem,
-            "waits": waits_of(one.status),
+            "waits": waits_of(one.status, queue_of(one)),
             "headline": _headline(gravest) if gravest else "",
             "gravest": or_title(gravest.group, gravest.title) if gravest else "",
             "severity": one.weight // LEVEL_MS,

@@ -51,7 +51,7 @@ TABLE: Final = (
     Metric("socket_tails_repeated", "counter", (), "process", "Tails that were sent again, from which a browser notices a lost message."),
     Metric("database_up", "gauge", (), "process", "1 if the database answers; else 0, and every metric of the database is absent."),
     Metric("queue_served", "gauge", ("queue",), "process", "1 if a worker takes what waits in the queue, as this process last saw it."),
-    Metric("queue_waiting", "gauge", ("queue",), "database", "Runs, or imports and sweeps, that wait for a worker."),
+    Metric("queue_waiting", "gauge", ("queue",), "database", "Runs and small imports, or larger imports and sweeps, that wait for a worker."),
     Metric("imports", "gauge", ("status",), "database", "Stored imports by status."),
     Metric("import_stage_seconds", "gauge", ("stage",), "database", "Of the last complete import: seconds of each stage, all tasks together."),
     Metric("import_stage_rate", "gauge", ("stage", "unit"), "database", "Of the last complete import: bytes, records, blocks or timelines a second in each stage; the stage `fold` is the rate of the fold."),
