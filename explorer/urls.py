@@ -182,6 +182,7 @@ urlpatterns = [
     api(f"{T}/offsets", "offsets", GET=timelines.offsets),
     api(f"{T}/lag", "lag", GET=timelines.lag),
     api(f"{T}/watch", "watch", GET=timelines.watch),
+    api(f"{T}/motifs", "motifs", GET=timelines.motifs),
     api(f"{T}/range", "range", GET=timelines.range_cost),
     api(f"{T}/rebalances", "rebalances", GET=rebalances.listed),
     api(f"{T}/changes", "changes", GET=timelines.changes),

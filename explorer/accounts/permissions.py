@@ -67,7 +67,7 @@ TABLE: Final = {
         GET rebalances report steps api-rebalances remedies api-remedy-search proof api-proofs api-proof api-kept api-groups api-imports api-import api-import-groups api-entry-bytes api-laboratory api-rehearsal api-rehearsal-plan api-lessons api-lesson
         GET api-sweeps api-sweep api-sweep-table api-sweep-cell api-sweep-seed api-links api-laboratory-links
         GET api-clusters api-cluster api-cluster-groups api-cluster-timelines api-cluster-alerts api-cluster-rules api-cluster-rule api-cluster-silences
-        GET api-timelines api-timeline api-chunk api-digest api-offsets api-lag api-range api-watch api-notes api-changes api-frame api-assignment api-metrics api-entries api-figure-epochs api-forks
+        GET api-timelines api-timeline api-chunk api-digest api-offsets api-lag api-range api-watch api-motifs api-notes api-changes api-frame api-assignment api-metrics api-entries api-figure-epochs api-forks
         SOCKET ws/timelines/<slug:key> ws/together/<slug:key> ws/imports/<slug:key> ws/sweeps/<slug:key> ws/clusters/<slug:key>
         """,
     ),

@@ -8,6 +8,7 @@
 * ``offset_blocks``: where partitions end and start, and what polled groups have committed, over time;
 * ``lag_sources``, ``courses``: what is known of a timeline's offsets over time, and who owned its partitions;
 * ``lag``: the lag of a timeline's group, and what each rebalance cost;
+* ``motifs``: what happened to the same member or partition several times;
 * ``opened``: chunks of packs that were looked at, a cache; ``deleting``: what gives the disk back;
 * ``names``: the topic names that a user gave, applied when shown;
 * ``searching``: the search over timelines, by the words that are stored with each;
@@ -32,6 +33,7 @@ from groups.storage.errors import (
     StorageError,
 )
 from groups.storage.lag import BY, lag_between, range_between
+from groups.storage.motifs import motifs
 from groups.storage.names import rename, set_topic_names
 from groups.storage.offset_blocks import store_imported
 from groups.storage.refolding import protocol_at_start, refold, stale, summary_at

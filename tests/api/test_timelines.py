@@ -153,6 +153,17 @@ def test_the_figure_of_epochs_has_a_line_for_each_member(stored: Stored, api: Ap
     assert members == ["A", "B", "C"]
 
 
+def test_motifs_come_with_the_entries_that_prove_them(stored: Stored, api: Api) -> None:
+    story = Story().joins("A", [0]).joins("B", [1])
+    for _ in range(3):
+        story = story.leaves("B").joins("B", [1])
+    timeline = stored(story)
+    _, found = api.get(f"timelines/{timeline.id}/motifs")
+    assert (found["is_known"], found["left_out"]) == (True, 0)
+    (often,) = [one for one in found["motifs"] if one["kind"] == "left_often"]
+    assert (often["text"], len(often["sequences"])) == ("B leaves 3 times", 3)
+
+
 def test_topics_are_named_and_the_names_are_taken_back(stored: Stored, api: Api) -> None:
     path = f"timelines/{stored(a_day_of_three()).id}"
     status, answer = api.patch(f"{path}/topics", {TOPIC_ID: "foo"})

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from groups import storage
-from groups.models import Timeline
+from groups.models import Note, Timeline
 from groups.packs.listed_summary import WORDS_LENGTH_MOST, words_of
 from groups.storage.searching import FOUND_MOST
 from tests.stories import GROUP, Story
@@ -66,6 +66,15 @@ def test_a_row_names_what_was_found_where_it_does_not_show_it(stored: Store, cli
     assert "worker-07" in rows[0]["found"]
     assert len(rows[0]["found"]) <= FOUND_MOST
     assert client.get("/api/kept?q=orders").json()["rows"][0]["found"] == []
+
+
+def test_a_timeline_is_found_by_its_notes_and_its_row_shows_the_note(stored: Store, client: Client) -> None:
+    noted, other = stored(Story().joins("A", [0])), stored(Story().joins("B", [0]))
+    Note.objects.create(id="n", timeline=noted, sequence=1, text="Ticket 4711: the disk was full")
+    assert found(client, "DISK 4711") == [noted.id]
+    assert set(found(client, GROUP)) == {noted.id, other.id}
+    (row,) = client.get(f"/api/kept?q={GROUP} disk").json()["rows"]
+    assert row["found"] == ["“Ticket 4711: the disk was full”"]
 
 
 def test_a_timelines_words_are_bounded_and_what_happened_comes_before_its_members() -> None:

@@ -177,6 +177,10 @@ def watch(request: HttpRequest, timeline_id: str) -> HttpResponse:
     return json_response(watched)
 
 
+def motifs(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    return json_response(storage.motifs(storage.get(timeline_id)))
+
+
 def range_cost(request: HttpRequest, timeline_id: str) -> HttpResponse:
     """What the entries ``from`` to ``to`` cost: partition-seconds unassigned and not read, moves, members interrupted, records read twice."""
     timeline = storage.get(timeline_id)

@@ -143,7 +143,7 @@ class GroupAnswer(TypedDict):
 
 def member_answer(digest: Digest) -> MemberAnswer:
     """Members that are there, or suffer something, in any column."""
-    rows = _by_row(digest.members, len(digest.columns))
+    rows = runs_of(digest.members, len(digest.columns))
     ids = sorted(rows, key=lambda member_id: (rows[member_id][0][0], member_id))
     facts = [digest.facts.get(member_id) for member_id in ids]
     runs = [run for member_id in ids for run in rows[member_id]]
@@ -165,7 +165,7 @@ def member_answer(digest: Digest) -> MemberAnswer:
 
 def partition_answer(digest: Digest, topics: list[str] | None = None) -> PartitionAnswer:
     """All partitions, topics by name and partitions by number; or those of ``topics``, in that order."""
-    rows = _by_row(digest.partitions, len(digest.columns))
+    rows = runs_of(digest.partitions, len(digest.columns))
     counts: dict[str, int] = {}
     for topic, partition in rows:
         counts[topic] = max(counts.get(topic, 0), partition + 1)
@@ -259,7 +259,7 @@ def _columns(digest: Digest) -> ColumnLists:
     }
 
 
-def _by_row(rows: Rows[Key, Value], columns: int) -> dict[Key, list[tuple[int, Value]]]:
+def runs_of(rows: Rows[Key, Value], columns: int) -> dict[Key, list[tuple[int, Value]]]:
     """(column, value) of each row where it changes, in order, from the first column on in which it is anything."""
     by_row: defaultdict[Key, list[tuple[int, Value]]] = defaultdict(list)
     for key, value in (rows.start or {}).items():
@@ -288,7 +288,7 @@ def _ends(begins: Sequence[int]) -> list[int | None]:
 def _bands(digest: Digest) -> list[Band]:
     """Partitions that became free, and got an owner, in the same columns are one band."""
     together: defaultdict[tuple[int, int | None], list[PartitionKey]] = defaultdict(list)
-    for key, runs in _by_row(digest.partitions, len(digest.columns)).items():
+    for key, runs in runs_of(digest.partitions, len(digest.columns)).items():
         since: int | None = None
         for column, value in runs:
             free = value.mode == v.FREE
@@ -315,7 +315,7 @@ def _bands(digest: Digest) -> list[Band]:
 
 def _hardships(members: Rows[str, MemberValue], columns: int) -> list[Hardship]:
     found: list[Hardship] = []
-    for member_id, runs in _by_row(members, columns).items():
+    for member_id, runs in runs_of(members, columns).items():
         open_since: dict[str, int] = {}
         for column, value in [*runs, (columns, v.NOBODY)]:
             for kind, bit in HARD.items():

@@ -113,15 +113,15 @@ export function bindingsOf(handlers) {
 /**
  * The actions whose words have these beginnings of words, in the table's order.
  *
- * @template {{says: string}} T
+ * @template {{says: string, words?: string}} T
  * @param {readonly T[]} some
  * @param {string} query
  * @returns {T[]}
  */
 export function matching(some, query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  return some.filter(({ says: text }) => {
-    const lower = text.toLowerCase();
+  return some.filter(({ says: text, words: more = '' }) => {
+    const lower = `${text} ${more}`.toLowerCase();
     return words.every((word) => lower.includes(word));
   });
 }

@@ -92,10 +92,12 @@ async function showHelp() {
 
 /** What the actions do, by id; those that are missing here press a part of the page. @param {Controls} controls */
 function handlersOf(controls) {
-  const { stage, timeline, seeking, player, togglePlay, stepProblem, copyLink, unpick, pick } = controls;
+  const { stage, timeline, seeking, player, togglePlay, stepProblem, copyLink, unpick, pick, server } = controls;
   const pace = /** @type {HTMLSelectElement} */ (part('pace'));
   /** @type {import('./palette.js').Palette | null} */
   let palette = null;
+  /** What a server has found, of the entries up to one. @type {{all: import('./finding.js').Motif[], upTo: number}} */
+  let motifs = { all: [], upTo: -1 };
   const openPalette = async () => {
     const dialog = /** @type {HTMLDialogElement} */ (part('palette'));
     if (dialog.open) return;
@@ -106,9 +108,25 @@ function handlersOf(controls) {
     field.focus();
     const [{ Palette }, { finderOf }] = await Promise.all([import('./palette.js'), import('./finding.js')]);
     const found = (/** @type {string} */ query) =>
-      finderOf({ stage, timeline, go: (sequence) => seeking.go(sequence), pick, start_ms: controls.start_ms() })(query);
+      finderOf({
+        stage,
+        timeline,
+        motifs,
+        go: (sequence) => seeking.go(sequence),
+        pick,
+        start_ms: controls.start_ms(),
+      })(query);
     palette ??= new Palette({ handlers, found });
     palette.show();
+    if (!server || motifs.upTo === timeline.last) return;
+    try {
+      const { is_known, motifs: all } = await server.motifs();
+      motifs = { all, upTo: is_known ? timeline.last : -1 };
+    } catch {
+      // Without a server the rest is found as before, and the next opening asks again.
+      return;
+    }
+    if (dialog.open && field.value) palette.show();
   };
   /** @type {{[id: string]: () => void}} */
   const handlers = {

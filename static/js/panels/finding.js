@@ -1,5 +1,8 @@
 /**
- * What the palette finds on a board: members, partitions, and the events that are here.
+ * What the palette finds on a board: members, partitions, motifs, and the events that are here.
+ *
+ * @typedef {{kind: string, sequences: number[], at_ms: number, text: string}} Motif as `GET …/motifs` has it
+ * @typedef {{is_known: boolean, motifs: Motif[]}} Motifs
  *
  * @import {Section} from './palette.js'
  * @import {Stage} from './board-controls.js'
@@ -17,12 +20,13 @@ const SHOWN_MOST = 12;
  * @param {object} parts
  * @param {Stage} parts.stage
  * @param {import('../timeline/timeline.js').Timeline} parts.timeline
+ * @param {{all: Motif[]}} parts.motifs
  * @param {(sequence: number) => void} parts.go
  * @param {(key: string) => void} parts.pick a partition
  * @param {number} parts.start_ms
  * @returns {(query: string) => Section[]}
  */
-export function finderOf({ stage, timeline, go, pick, start_ms }) {
+export function finderOf({ stage, timeline, motifs, go, pick, start_ms }) {
   const members = stage.cast.lanes.map((lane) => ({
     says: lane.name,
     note: '',
@@ -35,9 +39,16 @@ export function finderOf({ stage, timeline, go, pick, start_ms }) {
     note: when(step.at_ms, start_ms),
     act: () => go(step.sequence),
   }));
+  const repeated = motifs.all.map(({ sequences, at_ms, text }) => ({
+    says: text,
+    note: when(at_ms, start_ms),
+    words: 'motif',
+    act: () => go(sequences[sequences.length - 1]),
+  }));
   const sections = [
     { name: 'Members', choices: members },
     { name: 'Partitions', choices: partitions },
+    { name: 'Motifs', choices: repeated },
     { name: 'Events', choices: events },
   ];
   return (query) =>

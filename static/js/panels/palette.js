@@ -47,7 +47,7 @@ export class Palette {
     this.dialog.addEventListener('click', (event) => {
       const target = /** @type {Element} */ (event.target);
       const option = /** @type {HTMLElement | null} */ (target.closest('[role=option]'));
-      if (option) this.#choose(Number(option.dataset.at));
+      if (option) this.#choose(Number(option.dataset.choice));
       // Its backdrop is the dialog itself.
       else if (target === this.dialog) this.dialog.close();
     });
@@ -93,7 +93,7 @@ export class Palette {
   #option({ says: text, note }, at) {
     return h(
       'div',
-      { role: 'option', id: `palette-option-${at}`, 'data-at': at, 'aria-selected': 'false' },
+      { role: 'option', id: `palette-option-${at}`, 'data-choice': at, 'aria-selected': 'false' },
       h('span', text),
       note && h('kbd', note),
     );

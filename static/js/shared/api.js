@@ -114,6 +114,8 @@ export function addresses(meta) {
     lag: (by) => ask(`${base}/lag?by=${by}`),
     /** @param {string} of a watch expression @returns {Promise<import('../figures/watch-panel.js').Watched>} */
     watch: (of) => ask(`${base}/watch?${new URLSearchParams({ of })}`),
+    /** @returns {Promise<import('../panels/finding.js').Motifs>} */
+    motifs: () => ask(`${base}/motifs`),
     /** @param {{from: number, to: number}} range @returns {Promise<any>} what it cost */
     range: ({ from, to }) => ask(`${base}/range?from=${from}&to=${to}`),
     /** @param {number} at @param {import('../frame/next-assignment.js').Choice} choice @returns {Promise<import('../frame/next-assignment.js').Answer>} */

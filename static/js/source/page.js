@@ -2,7 +2,7 @@
  * Where a board has its data from: the server that the page came from, or the page itself. Both answer alike.
  *
  * @import {Chunk, Meta} from '../types'
- * @typedef {Omit<ReturnType<typeof addresses>, 'base' | 'meta' | 'lag' | 'range' | 'watch' | 'cancel' | 'name' | 'socket' | 'bytes' | 'assignment' | 'metrics' | 'offsets' | 'epochs' | 'after' | 'sharing' | 'detail' | 'rename'>} Answers
+ * @typedef {Omit<ReturnType<typeof addresses>, 'base' | 'meta' | 'lag' | 'range' | 'watch' | 'motifs' | 'cancel' | 'name' | 'socket' | 'bytes' | 'assignment' | 'metrics' | 'offsets' | 'epochs' | 'after' | 'sharing' | 'detail' | 'rename'>} Answers
  */
 
 import { addresses } from '../shared/api.js';
@@ -11,7 +11,7 @@ import { part } from '../shared/dom.js';
 /**
  * What only a server can do: `null` where the page is all there is.
  *
- * @typedef {Pick<ReturnType<typeof addresses>, 'base' | 'meta' | 'lag' | 'range' | 'watch' | 'cancel' | 'name' | 'socket' | 'bytes' | 'assignment' | 'metrics' | 'offsets' | 'epochs' | 'after' | 'sharing' | 'detail' | 'rename'>} Served
+ * @typedef {Pick<ReturnType<typeof addresses>, 'base' | 'meta' | 'lag' | 'range' | 'watch' | 'motifs' | 'cancel' | 'name' | 'socket' | 'bytes' | 'assignment' | 'metrics' | 'offsets' | 'epochs' | 'after' | 'sharing' | 'detail' | 'rename'>} Served
  *
  * @typedef {object} Given
  * @property {Meta} meta

@@ -50,6 +50,7 @@ from groups.releases import Release
 from groups.storage.committed import CommittedLines
 from groups.storage.digest_answers import GroupDigest, MemberDigest, PartitionDigest
 from groups.storage.lag import LagAnswer, RangeAnswer
+from groups.storage.motifs import Motifs
 from groups.storage.timeline_reader import ENTRIES_MOST
 from groups.storage.trouble_table import TroubleTable
 from groups.storage.watched import Watched
@@ -269,6 +270,11 @@ ROWS: Final = (
         "Where the value of a watch expression changes along a timeline",
         query=(text("of", "such as `owner of foo-2`", required=True, most=LENGTH_MOST),),
         answer=Watched,
+    ),
+    Operation(
+        "GET api-motifs",
+        "Motifs: partitions back with a former owner, joins amid a reconciliation, members that leave often",
+        answer=Motifs,
     ),
     Operation(
         "GET api-range",
