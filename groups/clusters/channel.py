@@ -65,6 +65,11 @@ class Channel:
         self._number = 0
         self._turn = asyncio.Lock()
 
+    def certificate(self) -> bytes | None:
+        """The broker's certificate (DER); null without TLS."""
+        spoken = self.__writer.get_extra_info("ssl_object")
+        return spoken.getpeercert(binary_form=True) if spoken is not None else None
+
     @property
     def is_open(self) -> bool:
         return not self.__writer.is_closing()

@@ -23,6 +23,7 @@ from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.fetching import NotReadable, is_readable, replicas_of
 from groups.clusters.offsets import committed_of, may_read_settings, topics
 from groups.clusters.settings import Address, ClusterSettings, settings_of, unknown_names
+from groups.clusters.tls import ends_soon
 from groups.history.polls.description import GroupKind, Undescribed
 from groups.history.state.declared import As, Named, document
 from groups.releases import bounds_of_apis
@@ -132,7 +133,9 @@ def _until(
             if settings.tls
             else "No TLS: whoever listens in reads all"
         )
-        steps.append(Step(name="connect", state="ok", text=f"{address} accepts connections. {how}."))
+        soon = ends_soon(settings.tls, connection.channel.certificate()) if connection is not None else ""
+        text = f"{address} accepts connections. {how}. {soon}".rstrip()
+        steps.append(Step(name="connect", state="warning" if soon else "ok", text=text))
     if "versions" in done:
         newest = connection.version(CONSUMER_GROUP_DESCRIBE) if connection is not None else None
         if connection is None:

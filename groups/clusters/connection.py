@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import logging
 import os
 import time
 from collections.abc import Awaitable, Callable
@@ -26,7 +27,7 @@ from groups.clusters.bounds import bounded
 from groups.clusters.channel import Answer, Channel, Sent, open_channel
 from groups.clusters.faults import ClusterError, Fault
 from groups.clusters.settings import Address, ClusterSettings, Sasl
-from groups.clusters.tls import context_of, wrong_time_of_client
+from groups.clusters.tls import context_of, ends_soon, wrong_time_of_client
 from groups.clusters.tokens import token_of
 from groups.wire.errors import RecordError
 from groups.wire.rpc import decode_response, error_name
@@ -172,6 +173,12 @@ class Connection:
         await self.channel.close()
 
 
+log = logging.getLogger(__name__)
+
+_warned: set[str] = set()
+"""Warnings of certificates that this process has logged: each once."""
+
+
 async def connect(
     address: Address,
     settings: ClusterSettings,
@@ -186,6 +193,9 @@ async def connect(
         address, context, client_id=settings.client_id, timeout_s=timeout_s, sent=sent
     )
     connection = Connection(channel, settings)
+    if (text := ends_soon(settings.tls, channel.certificate())) and text not in _warned:
+        _warned.add(text)
+        log.warning("Cluster at %s: %s", address, text)
     try:
         step("connect")
         await connection.learn_versions()

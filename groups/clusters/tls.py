@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import ssl
 import tempfile
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -122,6 +122,21 @@ def wrong_time_of_client(tls: Tls | None) -> str | None:
     if begins > now:
         return f"which is valid from {_day(begins)} on only: give one that is valid now, or set this machine's clock right"
     return None
+
+
+ENDS_SOON: Final = timedelta(days=14)
+
+
+def ends_soon(tls: Tls | None, broker: bytes | None) -> str:
+    """Which certificates of a connection end within two weeks, in a sentence each; ``broker`` is the broker's (DER)."""
+    certificates = {"The broker's": _read(broker)}
+    if tls is not None and tls.chain is not None:
+        certificates["The client's"] = x509.load_pem_x509_certificate(tls.chain.encode())
+    return " ".join(
+        f"{whose} certificate ends on {_day(found.not_valid_after_utc)}: renew it before."
+        for whose, found in certificates.items()
+        if found is not None and found.not_valid_after_utc - datetime.now(UTC) < ENDS_SOON
+    )
 
 
 def _read(der: bytes | None) -> x509.Certificate | None:

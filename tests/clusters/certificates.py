@@ -65,6 +65,7 @@ def issued(
     expired: bool = False,
     early: bool = False,
     client: bool = False,
+    days: int = 100,
 ) -> Issued:
     """A certificate that ``by`` signed; ``early`` is one that is not valid yet."""
     key = ec.generate_private_key(ec.SECP256R1())
@@ -76,7 +77,7 @@ def issued(
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(BEGINS_ON if early else NOW - 100 * DAY)
-        .not_valid_after(EXPIRED_ON if expired else NOW + 100 * DAY)
+        .not_valid_after(EXPIRED_ON if expired else NOW + days * DAY)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
         .add_extension(

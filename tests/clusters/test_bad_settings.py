@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import ssl
 import struct
+from dataclasses import replace
 from itertools import accumulate, repeat
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -15,9 +19,14 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
 )
 
+from groups.clusters import checking
+from groups.clusters.channel import open_channel
+from groups.clusters.connection import Connection, connect
 from groups.clusters.faults import ClusterError
 from groups.clusters.key_stores import JKS_MAGIC, BadStore, pem_of
-from groups.clusters.settings import settings_of
+from groups.clusters.settings import Address, settings_of
+from groups.clusters.tls import context_of
+from tests.clusters.certificates import authority, issued
 
 
 @pytest.mark.parametrize(
@@ -69,3 +78,49 @@ def test_a_store_with_wrong_lengths_or_a_key_that_is_encrypted_twice_is_one_line
         with pytest.raises(BadStore) as refused:
             pem_of(jks(entries, "changeit"), "changeit")
         assert "\n" not in str(refused.value)
+
+
+async def test_a_certificate_that_ends_tomorrow_is_one_line_of_the_check_and_of_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A port that speaks TLS and nothing else: the handshake is all that it takes."""
+    ca = authority("Test CA")
+    server, client, lasting = (
+        issued(ca, "localhost", names=("localhost",), days=1),
+        issued(ca, "watcher", client=True, days=1),
+        issued(ca, "localhost", names=("localhost",), days=20),
+    )
+    tomorrow = f"{server.certificate.not_valid_after_utc:%Y-%m-%d}"
+    for broker, says in (
+        (server, f"The broker's certificate ends on {tomorrow}: renew it before. "),
+        (lasting, ""),
+    ):
+        (tmp_path / "pem").write_text(broker.key_pem + broker.pem)
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(tmp_path / "pem")
+        async with await asyncio.start_server(lambda *_: None, "localhost", 0, ssl=context) as speaking:
+            port = speaking.sockets[0].getsockname()[1]
+            address, settings = (
+                Address("localhost", port),
+                settings_of(
+                    {
+                        "bootstrap.servers": f"localhost:{port}",
+                        "security.protocol": "SSL",
+                        "ssl.truststore.certificates": ca.pem,
+                        "ssl.keystore.certificate.chain": client.pem,
+                        "ssl.keystore.key": client.key_pem,
+                    },
+                ),
+            )
+            assert settings.tls is not None
+            channel = await open_channel(address, context_of(settings.tls), client_id="x", timeout_s=5)
+            [step] = checking._until(["connect"], settings, address, connection=Connection(channel, settings))
+            await channel.close()
+            assert step.state == "warning"
+            assert step.text.endswith(
+                f"is believed. {says}The client's certificate ends on {tomorrow}: renew it before."
+            )
+            for _ in range(2):
+                with pytest.raises(ClusterError):
+                    await connect(address, replace(settings, timeout_ms=200))
+    assert caplog.text.count(f"The broker's certificate ends on {tomorrow}") == 1
