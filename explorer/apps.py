@@ -39,6 +39,12 @@ class ExplorerConfig(AppConfig):
 
             return made
 
+        def data(timeline: Timeline, wanted: exporting.Wanted) -> exporting.Export:
+            from explorer.pages.timelines.notes import handed_notes
+
+            return exporting.data(timeline, wanted, handed_notes)
+
         exporting.EXPORTERS["html"] = html
+        exporting.EXPORTERS["data"] = data
         exporting.EXPORTERS.update({kind: traced(kind) for kind in ("csv", "parquet", "otlp", "perfetto")})
         exporting.COMPARERS["html"] = compared

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from groups.incidents.data import packed
+from groups.incidents.data import HandedNote, packed
 from groups.incidents.pieces import Stretch
-from groups.incidents.redaction import KEY_BYTES
+from groups.incidents.redaction import KEY_BYTES, Redactor
 from groups.models import Timeline
 from groups.storage.handing_on import CannotHandOn, checked, entries_of, facts_of, redactor_for
 from groups.storage.writing import ID_ALPHABET, ID_LENGTH
@@ -39,6 +39,8 @@ class Export:
 
 
 Exporter = Callable[[Timeline, Wanted], Export]
+NotesOf = Callable[[Timeline, Stretch, Redactor | None], Sequence[HandedNote]]
+"""The notes of a stretch, with names hidden by the redactor."""
 
 EXPORTERS: Final[dict[str, Exporter]] = {}
 """By ``--format``."""
@@ -61,7 +63,7 @@ def hidden_id(key: bytes) -> str:
     return "".join(ID_ALPHABET[byte % len(ID_ALPHABET)] for byte in digest[:ID_LENGTH])
 
 
-def data(timeline: Timeline, wanted: Wanted) -> Export:
+def data(timeline: Timeline, wanted: Wanted, notes_of: NotesOf = lambda *_: ()) -> Export:
     """Entries to be taken in elsewhere. A fold begins with the first entry, so a stretch does, too."""
     stretch = checked(timeline, wanted.stretch)
     if stretch.first != 1:
@@ -70,7 +72,8 @@ def data(timeline: Timeline, wanted: Wanted) -> Export:
         )
     redactor = redactor_for(timeline, stretch.last, wanted.key) if wanted.key else None
     facts = facts_of(timeline, redactor, hidden_id(wanted.key) if wanted.key else "")
-    content = packed(facts, entries_of(timeline, stretch.last, redactor))
+    notes = notes_of(timeline, stretch, redactor) if wanted.notes else ()
+    content = packed(facts, entries_of(timeline, stretch.last, redactor), notes)
     return Export(name=f"timeline-{facts['id']}.jsonl.gz", content=content)
 
 

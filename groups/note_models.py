@@ -8,6 +8,8 @@ from django.db import models
 from groups.authors import author_field
 
 NOTE_LENGTH_MOST = 1000
+NOTES_MOST = 500
+"""Of one timeline, with replies."""
 
 
 class Note(models.Model):

@@ -127,7 +127,7 @@ def page_of(
         "headline": headline_clauses(incident.summary),
         "clauses": (incident.summary.get("verdict") or {}).get("clauses", []),
         "semantics_means": SEMANTICS.get(facts.semantics, ""),
-        "notes": shown_notes(timeline, incident) if notes else [],
+        "notes": shown_notes(timeline, incident.stretch, incident.redactor) if notes else [],
         "made": _made(facts, incident, made),
         **moments_as_text(incident),
     }

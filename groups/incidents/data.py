@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypedDict, cast
 
@@ -43,22 +43,35 @@ class Facts(TypedDict):
     entry_format: int
 
 
+class HandedNote(TypedDict):
+    """What somebody wrote at entry ``at``, and replies with their authors; 0 is before the first entry."""
+
+    at: int
+    kind: str
+    author: str
+    text: str
+    replies: tuple[tuple[str, str], ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineData:
-    """``lines``: the entries, a line of JSON each."""
+    """``lines``: the entries, a line of JSON each. ``notes`` are as the file has them: nobody has looked at their form."""
 
     facts: Facts
     lines: list[bytes]
+    notes: object
 
 
 class BadData(ValueError):
     """One line: what is wrong with the file, and what would be right."""
 
 
-def packed(facts: Facts, entries: Iterable[EntryLine]) -> bytes:
+def packed(facts: Facts, entries: Iterable[EntryLine], notes: Sequence[HandedNote] = ()) -> bytes:
     """The file."""
     text = b"".join(orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE) for entry in entries)
     head = {"format": FORMAT, "version": VERSION, "sha256": hashlib.sha256(text).hexdigest(), **facts}
+    if notes:
+        head["notes"] = notes
     # Without the time of packing: the same timeline gives the same file.
     return gzip.compress(
         orjson.dumps(head, option=orjson.OPT_APPEND_NEWLINE) + text, compresslevel=9, mtime=0
@@ -85,7 +98,7 @@ def unpacked(content: bytes) -> TimelineData:
         raise BadData(
             f"its entries are of format {facts['entry_format']}, this version reads format {ENTRY_FORMAT}"
         )
-    return TimelineData(facts=facts, lines=rest.splitlines())
+    return TimelineData(facts=facts, lines=rest.splitlines(), notes=parsed.get("notes", []))
 
 
 def _unzipped(content: bytes) -> bytes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, cast
 
 import orjson
 
@@ -12,8 +12,12 @@ from groups import storage
 from groups.history.entries import FIRST_SEQUENCE, Entry
 from groups.history.passes.recorder import Recorder
 from groups.history.state.group import Semantics
-from groups.incidents.data import BadData, unpacked
-from groups.models import ID_LENGTH_MOST, Timeline
+from groups.incidents.data import BadData, HandedNote, unpacked
+from groups.models import ID_LENGTH_MOST, TITLE_LENGTH_MOST, Note, Timeline
+from groups.note_models import NOTE_LENGTH_MOST, NOTES_MOST
+
+TEXT_MOST: Final = 10 * NOTE_LENGTH_MOST
+"""Of a note: pseudonyms may be longer than the names."""
 
 ID: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{ID_LENGTH_MOST}}}")
 
@@ -66,6 +70,7 @@ def take_in(content: bytes, *, title: str | None = None, new_id: bool = False) -
         raise BadExport(
             f"a timeline {facts['id']} with other entries is here already; --new-id stores this one beside it"
         )
+    notes = _notes(incident.notes, len(entries))
     try:
         semantics = Semantics(facts["semantics"] or Semantics.KAFKA)
         source = Timeline.Source(facts["source"])
@@ -85,7 +90,55 @@ def take_in(content: bytes, *, title: str | None = None, new_id: bool = False) -
     if facts["topic_names"]:
         storage.set_topic_names(timeline.id, facts["topic_names"])
         timeline.refresh_from_db()
+    for one in notes:
+        note = _written(timeline, entries, one)
+        for author, text in one["replies"]:
+            _written(timeline, entries, {**one, "author": author, "text": text}, note)
     return timeline
+
+
+def _written(
+    timeline: Timeline, entries: Sequence[Entry], one: HandedNote, parent: Note | None = None
+) -> Note:
+    """A note with the name of its author before the text: accounts of elsewhere are nobody's here."""
+    at = one["at"]
+    return timeline.notes.create(
+        id=storage.new_id(),
+        parent=parent,
+        sequence=at,
+        at_ms=entries[at - 1].at_ms if at else None,
+        kind=one["kind"],
+        text=f"{one['author']}: {one['text']}" if one["author"] else one["text"],
+    )
+
+
+def _notes(given: object, last: int) -> list[HandedNote]:
+    """The notes of a file; ``BadExport`` for those that are none."""
+    try:
+        notes = [
+            HandedNote(
+                at=range(last + 1).index(one["at"]),
+                kind=Note.Kind(one["kind"]).value,
+                author=_words(one["author"], TITLE_LENGTH_MOST),
+                text=_words(one["text"], TEXT_MOST),
+                replies=tuple(
+                    (_words(author, TITLE_LENGTH_MOST), _words(text, TEXT_MOST))
+                    for author, text in one["replies"]
+                ),
+            )
+            for one in cast(list[HandedNote], given)
+        ]
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        raise BadExport(f"its first line has a note that is none: {type(error).__name__}: {error}") from None
+    if sum(1 + len(one["replies"]) for one in notes) > NOTES_MOST:
+        raise BadExport(f"its first line has more than {NOTES_MOST} notes")
+    return notes
+
+
+def _words(text: str, most: int) -> str:
+    if not isinstance(text, str) or len(text) > most:
+        raise ValueError(f"text of up to {most:,} characters was expected")
+    return text
 
 
 def _entry(number: int, line: bytes) -> Entry:

@@ -72,6 +72,8 @@ def test_two_browsers_follow_each_other_through_a_restart_of_the_server(
             notes[1].get_by_role("button", name="Send").click()
             expect(notes[0].locator(".reply")).to_contain_text("Ours.")
             expect(vera.locator("#notes-count")).to_have_text("2")
+            for page in (ada, vera):
+                expect(page.locator("#tracks .pin text")).to_have_text("1")
             # Each knows of the other without having asked.
             expect(ada.locator("#together-open")).to_have_attribute("title", "Also here: vera")
             ada.locator("#together-open").click()
@@ -106,6 +108,11 @@ def test_two_browsers_follow_each_other_through_a_restart_of_the_server(
             expect(ada.locator(says)).to_contain_text(" to ")
             expect(vera.locator(says)).to_have_text(ada.locator(says).inner_text())
             becomes(vera, "location.search.includes('range=')")
+            # Where the presenter points.
+            ada.locator("#tracks").hover(position={"x": 400, "y": 60})
+            expect(vera.locator("#tracks .pointer")).to_have_text("ada")
+            ada.locator("h1.gid").hover()
+            expect(vera.locator("#tracks .pointer")).to_have_count(0)
         expect(of_vera).to_contain_text("no message at the moment")
         ada.keyboard.press("ArrowRight")
         port = server.url.rpartition(":")[2]
@@ -130,6 +137,7 @@ def test_two_browsers_follow_each_other_through_a_restart_of_the_server(
             expect(shared).to_contain_text("Ours, since May.")
             expect(shared).to_contain_text("@person-2")
             expect(shared).not_to_contain_text("vera")
+            expect(link.locator("#tracks .pin text")).to_have_text("1")
             link.close()
             ada.keyboard.press("Escape")
             # A step of one's own ends it.

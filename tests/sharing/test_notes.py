@@ -8,17 +8,19 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
+import orjson
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
 from explorer.sharing import links
 from explorer.sharing.models import SharedPage
+from groups import storage
 from groups.exporting import EXPORTERS, Wanted, fresh_key
 from groups.incidents.pieces import Stretch
 from groups.incidents.redaction import in_text
 from groups.models import Timeline
-from groups.storage import new_id
+from groups.storage import exported, new_id
 from groups.storage.handing_on import redactor_for
 from tests.stories import a_day_of_three
 
@@ -93,6 +95,56 @@ def test_where_names_are_hidden_they_are_in_notes_too_those_of_people_and_of_wha
         assert "still here" in notes
         for name in (*filter(lambda one: len(one) > 2, names), "mara", "jon"):
             assert in_text({name: ""})(notes) == notes, name
+
+
+def test_a_data_file_has_the_notes_if_wanted_and_its_reader_whose_they_were(timeline: Timeline) -> None:
+    mara = User.objects.create_user("mara")
+    note = write(timeline, "Is orders ours?", 2, mara, kind="question")
+    write(timeline, "Ours.", 2, parent=note)
+    write(timeline, "At the beginning", 0)
+
+    def taken(**wanted: Any) -> list[tuple[int, int | None, str, str, bool]]:
+        made = exported.take_in(EXPORTERS["data"](timeline, Wanted(made=MADE, **wanted)).content, new_id=True)
+        assert not made.notes.exclude(author=None).exists()
+        rows = made.notes.values_list("sequence", "at_ms", "kind", "text", "parent__text")
+        return [(*row[:4], row[4] is not None) for row in rows]
+
+    assert taken() == []
+    at_ms = storage.entries_between(timeline, 2, 2)[0]["at_ms"]
+    assert taken(notes=True) == [
+        (0, None, "note", "At the beginning", False),
+        (2, at_ms, "question", "mara: Is orders ours?", False),
+        (2, at_ms, "question", "Ours.", True),
+    ]
+    hidden = [row[3] for row in taken(notes=True, key=fresh_key())]
+    assert hidden[1:] == ["person-1: Is group-1 ours?", "Ours."]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        7,
+        [None],
+        ["x"],
+        [{"at": -1}],
+        [{"at": 10**9}],
+        [{"kind": "rant"}],
+        [{"text": 5}],
+        [{"replies": [["a"]]}],
+    ],
+)
+def test_a_data_file_whose_notes_are_none_is_refused_in_one_line(timeline: Timeline, wrong: Any) -> None:
+    right = {"at": 1, "kind": "note", "author": "", "text": "x", "replies": []}
+    notes = (
+        [right | wrong[0]] if isinstance(wrong, list) and wrong[0] and isinstance(wrong[0], dict) else wrong
+    )
+    packed = gzip.decompress(EXPORTERS["data"](timeline, Wanted(made=MADE)).content)
+    head, _, rest = packed.partition(b"\n")
+    content = orjson.dumps(orjson.loads(head) | {"notes": notes}) + b"\n" + rest
+    before = Timeline.objects.count()
+    with pytest.raises(exported.BadExport, match=r"^its first line has a note that is none: [^\n]*$"):
+        exported.take_in(content, new_id=True)
+    assert Timeline.objects.count() == before
 
 
 def test_names_within_a_text_are_replaced_as_whole_words_the_longest_first() -> None:

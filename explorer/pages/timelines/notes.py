@@ -24,15 +24,14 @@ from explorer.web.endpoint import BadRequest, choice, json_body, json_response, 
 from groups import authors, storage
 from groups.exporting import fresh_key
 from groups.history.words import time_words
-from groups.incidents.redaction import in_text
+from groups.incidents.data import HandedNote
+from groups.incidents.pieces import Stretch
+from groups.incidents.redaction import Redactor, in_text
 from groups.jobs.announce import announce, together_group
 from groups.models import Note, Timeline
-from groups.note_models import NOTE_LENGTH_MOST
+from groups.note_models import NOTE_LENGTH_MOST, NOTES_MOST
 from groups.reserve import makes_room
-from groups.storage.handing_on import CannotHandOn, Incident, redactor_for
-
-NOTES_MOST: Final = 500
-"""Of one timeline, with replies."""
+from groups.storage.handing_on import CannotHandOn, redactor_for
 
 VERSIONS_MOST: Final = 10
 MENTIONS_MOST: Final = 20
@@ -221,18 +220,26 @@ class ShownNote(NamedTuple):
     """Authors and texts."""
 
 
-def shown_notes(timeline: Timeline, incident: Incident | None = None) -> list[ShownNote]:
+def handed_notes(timeline: Timeline, stretch: Stretch, redactor: Redactor | None) -> list[HandedNote]:
+    """As a data file has them."""
+    return [
+        HandedNote(at=one.at, kind=one.kind, author=one.author, text=one.text, replies=one.replies)
+        for one in shown_notes(timeline, stretch, redactor)
+    ]
+
+
+def shown_notes(
+    timeline: Timeline, stretch: Stretch | None = None, redactor: Redactor | None = None
+) -> list[ShownNote]:
     """Those of a timeline, or of a stretch that is handed on. Where names are hidden they are in notes, too, and people are numbered.
 
     Other words of a text stay. ``CannotHandOn`` where the names of a timeline are too many to look for.
     """
     notes = list(_all(timeline))
-    if incident is not None:
-        notes = [
-            one for one in notes if incident.stretch.first <= max(1, one.sequence) <= incident.stretch.last
-        ]
+    if stretch is not None:
+        notes = [one for one in notes if stretch.first <= max(1, one.sequence) <= stretch.last]
     hidden: Callable[[str], str] = str
-    if incident is not None and incident.redactor is not None and notes:
+    if redactor is not None and notes:
         # A note may name what comes after the stretch.
         try:
             everything = redactor_for(timeline, timeline.last, fresh_key()).pseudonyms()
@@ -246,7 +253,7 @@ def shown_notes(timeline: Timeline, incident: Incident | None = None) -> list[Sh
             timeline.cluster.name if timeline.cluster else "",
         )
         names = dict.fromkeys((*given, *(one.here for one in everything)), "(hidden)")
-        names |= {one.here: one.there for one in incident.redactor.pseudonyms()}
+        names |= {one.here: one.there for one in redactor.pseudonyms()}
         people = dict.fromkeys(
             name
             for one in notes

@@ -146,7 +146,7 @@ def report_without_names(timeline: Timeline, *, notes: bool = False) -> Report:
         found.stretch.last,
         group=found.group,
         picture=picture,
-        notes=tuple(shown_notes(timeline, found)) if notes else (),
+        notes=tuple(shown_notes(timeline, found.stretch, found.redactor)) if notes else (),
     )
 
 

@@ -116,7 +116,7 @@ class Command(TerminalCommand):
             "--at", type=whole_number, metavar="SEQUENCE", help="of html: the entry at which the page opens"
         )
         export.add_argument("--view", choices=("reader", "investigator"), default="investigator")
-        export.add_argument("--notes", action="store_true", help="of html: with the notes")
+        export.add_argument("--notes", action="store_true", help="of html and data: with the notes")
         export.add_argument(
             "--hide-names",
             action="store_true",

@@ -53,11 +53,13 @@ export class NotesPanel {
    * @param {string} parts.base of the timeline's addresses
    * @param {() => number} parts.at where the board is
    * @param {() => number} parts.start_ms
+   * @param {() => void} parts.onShown
    */
-  constructor({ root, base, at, start_ms }) {
+  constructor({ root, base, at, start_ms, onShown }) {
     this.base = base;
     this.at = at;
     this.start_ms = start_ms;
+    this.onShown = onShown;
     root.replaceChildren(
       this.#list,
       h(
@@ -101,6 +103,7 @@ export class NotesPanel {
         notes.filter((one) => one.parent === note.id).map((one) => this.#note(one)),
       );
     this.#list.replaceChildren(...notes.filter((one) => !one.parent).map(item));
+    this.onShown();
   }
 
   /** @param {Note} note */

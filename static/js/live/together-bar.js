@@ -4,6 +4,7 @@
  * @typedef {import('./together.js').Kept} Kept
  */
 
+import { Pointing } from './pointing.js';
 import { Together } from './together.js';
 import { Socket, socketUrl } from '../shared/socket.js';
 import { h, part, redrawn } from '../shared/dom.js';
@@ -19,7 +20,7 @@ const NAMED_MOST = 3;
 /** Letters that the server takes. */
 const VIEW_MOST = 2000;
 /** What a link keeps of what is looked at. */
-const VIEW = ['at', 'range', 'zoom', 'pins', 'picked'];
+const VIEW = ['at', 'range', 'zoom', 'pins', 'picked', 'point'];
 
 /**
  * @param {object} parts
@@ -28,8 +29,10 @@ const VIEW = ['at', 'range', 'zoom', 'pins', 'picked'];
  * @param {() => {at: number, picked: string | null}} parts.now
  * @param {(view: string, before: string) => void} parts.look
  * @param {(stamp: string) => void} parts.onNotes another text once the notes are others than before
+ * @param {import('../timeline/view.js').TimelineView | null} parts.tracks null: a crowd has none
  */
-export function join({ id, base, now, look, onNotes }) {
+export function join({ id, base, now, look, onNotes, tracks }) {
+  const pointing = tracks && new Pointing(tracks);
   const button = part('together-open');
   const bar = h('div.together', { role: 'region', 'aria-label': 'Looking together', tabindex: -1, hidden: true });
   document.querySelector('header.bar')?.after(bar);
@@ -80,6 +83,7 @@ export function join({ id, base, now, look, onNotes }) {
     keep(key, JSON.stringify(together.kept), 'sessionStorage');
     const { role, presenter, others, followers, isAway, offered } = together;
     if (role !== 'looks') bar.hidden = false;
+    pointing?.show((role === 'follows' && !isAway && presenter?.view) || '', presenter ? nameOf(presenter) : '');
     // What is being pressed or chosen is not replaced by the same.
     const state = JSON.stringify([role, presenter?.who, others, followers.map((one) => one.who), isAway]);
     if (state === last) return;
@@ -169,7 +173,12 @@ export function join({ id, base, now, look, onNotes }) {
   setInterval(() => {
     const { at, picked } = now();
     const url = new URLSearchParams(location.search);
-    const view = new URLSearchParams({ ...Object.fromEntries(url), at: `${at}`, ...(picked ? { picked } : {}) });
+    const view = new URLSearchParams({
+      ...Object.fromEntries(url),
+      at: `${at}`,
+      ...(picked ? { picked } : {}),
+      ...(pointing?.at ? { point: pointing.at } : {}),
+    });
     for (const name of [...view.keys()]) if (!VIEW.includes(name)) view.delete(name);
     if (`?${view}`.length > VIEW_MOST) view.delete('pins');
     together.tick(`?${view}`);

@@ -378,15 +378,26 @@ function wireTogether({ base }) {
   const openNotes = async () => {
     if (!panel.open || notes) return;
     const { NotesPanel } = await import('../live/notes-panel.js');
-    notes ??= new NotesPanel({ root: part('notes'), base, at: () => now().at, start_ms });
+    notes ??= new NotesPanel({ root: part('notes'), base, at: () => now().at, start_ms, onShown: pinNotes });
     joined ??= join();
   };
-  const join = async () => (await import('../live/together-bar.js')).join({ id: meta.id, base, now, look, onNotes });
+  const tracks = stage instanceof TrackStage ? stage.view : null;
+  const join = async () =>
+    (await import('../live/together-bar.js')).join({ id: meta.id, base, now, look, onNotes, tracks });
   const button = part('together-open');
   button.addEventListener('click', async () => (await (joined ??= join())).open());
   panel.addEventListener('toggle', openNotes);
   openNotes();
   if (button.dataset.named || kept(`together ${meta.id}`, 'sessionStorage')) joined = join();
+}
+
+/** The numbers of the notes below the tracks are in the tracks, too. */
+function pinNotes() {
+  if (!(stage instanceof TrackStage)) return;
+  const at = [...document.querySelectorAll('.notes > li')].map((note) => note.querySelector('[data-at]'));
+  if (!at.length && !stage.view.notes.length) return;
+  stage.view.notes = at.map((link) => Number(link?.getAttribute('data-at')));
+  stage.view.redraw();
 }
 
 let looks = 0;
@@ -407,6 +418,7 @@ async function look(view, before) {
 
 async function begin() {
   wire();
+  pinNotes();
   if (firstChunk) timeline.give(firstChunk);
   if (meta.source === 'import' || meta.source === 'live') {
     stage.axis = 'time';

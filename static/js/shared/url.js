@@ -9,8 +9,8 @@ export function momentOf(search) {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
-/** What is looked at, apart from the moment. @param {string} search */
-export const withoutMoment = (search) => search.replace(/(?<=[?&])at=\d+&?/, '');
+/** What is looked at, apart from the moment and the pointer. @param {string} search */
+export const withoutMoment = (search) => search.replace(/[?&](at|point)=[^&]*/g, '');
 
 /** How many seconds around the moment an address wants to be seen (`within=10`); 0: all. @param {string} search */
 export function secondsOf(search) {

@@ -4,7 +4,10 @@
  * @import {Shape} from '../types'
  */
 
-import { s } from '../shared/dom.js';
+import { s, text } from '../shared/dom.js';
+
+/** How wide the number of a note is. */
+const PIN = 17;
 
 /** Paths around 0, 0 in a box of about 10 × 10. @type {{[shape in Shape]: string}} */
 const PATHS = {
@@ -67,4 +70,38 @@ export function markOf(shape) {
     'stroke-linejoin': 'round',
     'stroke-linecap': 'round',
   });
+}
+
+/**
+ * The numbers of notes at their steps.
+ *
+ * @param {ReturnType<typeof import('./scale.js').scale>} at
+ * @param {number[]} notes their entries, as they are listed
+ * @param {number} y
+ */
+export function pins(at, notes, y) {
+  let free = -Infinity;
+  return notes.flatMap((sequence, index) => {
+    if (!at.shows(sequence, sequence)) return [];
+    const x = Math.max(at.of(sequence), free);
+    free = x + PIN;
+    return s(
+      'g.pin',
+      { transform: `translate(${x.toFixed(1)} ${y})` },
+      s('title', `Note ${index + 1}`),
+      s('rect', { x: -8, y: -7.5, width: 16, height: 15, rx: 3 }),
+      text(0, 4, String(index + 1), undefined, 'middle'),
+    );
+  });
+}
+
+/** A presenter's pointer with the name next to it. @param {number} x @param {number} y @param {string} name */
+export function pointer(x, y, name) {
+  return s(
+    'g.pointer',
+    { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` },
+    s('path', { d: 'M0 0v13l3.5-3 2.4 5 2-1-2.4-4.8 4.5-.4z' }),
+    s('rect', { x: 11, y: 8, width: 6.4 * name.length + 10, height: 15, rx: 3 }),
+    text(16, 19, name),
+  );
 }

@@ -16,7 +16,7 @@ import { placeWords } from './playhead-words.js';
 import { isClassic } from '../frame/view.js';
 import { epochLines, stateBars } from './epochs.js';
 import { coordinators, hardship, silence, violations } from './incidents.js';
-import { markOf } from './marks.js';
+import { markOf, pins, pointer } from './marks.js';
 import { overview } from './overview.js';
 import { FLAG, RIGHT, scale, stepsIn, windowOf } from './scale.js';
 import { patterns } from './patterns.js';
@@ -51,6 +51,10 @@ export class TimelineView {
   #revision = 0;
   /** What was committed, by partition: a line under its spans. @type {Map<string, import('../frame/committed.js').Line>} */
   commits = new Map();
+  /** The entries of notes, in the order of their numbers. @type {number[]} */
+  notes = [];
+  /** Where a presenter points: at a step, and how far down. @type {{sequence: number, down: number, name: string} | null} */
+  pointer = null;
 
   /**
    * @param {HTMLElement} root
@@ -183,7 +187,8 @@ export class TimelineView {
     const yCoordinator = top + 52;
     const more = this.spans.coordinators.length ? 18 : 0;
     const yEvents = top + 52 + more;
-    const yTracks = top + 66 + more;
+    const noted = this.notes.length ? 18 : 0;
+    const yTracks = top + 66 + more + noted;
     if (!small) {
       nodes.push(
         text(14, yEpoch + 1, 'Epoch', 'dim'),
@@ -192,6 +197,7 @@ export class TimelineView {
       );
     }
     if (more && !small) nodes.push(text(14, yCoordinator + 2, 'Coordinator', 'dim'));
+    if (noted && !small) nodes.push(text(14, yEvents + 22, 'Notes', 'dim'));
     const tracks = this.#tracks(at, width, yTracks, small, left);
     const yPool = tracks.bottom + 4;
     this.#height = yPool + 22;
@@ -201,6 +207,7 @@ export class TimelineView {
       ...stateBars(at, this.spans, yState, left),
       ...coordinators(at, this.spans, { y: yCoordinator, top: yTracks - 4, bottom: tracks.bottom, left }),
       ...this.#events(at, yEvents),
+      ...pins(at, this.notes, yEvents + 18),
       ...tracks.nodes,
       ...violations(at, this.spans, { top: yEvents + 11, bottom: tracks.bottom, left, right }),
     );
@@ -239,6 +246,10 @@ export class TimelineView {
           'mono',
         ),
       );
+    }
+    if (this.pointer && at.shows(this.pointer.sequence, this.pointer.sequence)) {
+      const { sequence, down, name } = this.pointer;
+      nodes.push(pointer(at.of(sequence), down * this.#height, name));
     }
     this.#mobile.replaceChildren(...nodes);
   }
@@ -345,15 +356,28 @@ export class TimelineView {
     });
   }
 
+  /** In the drawing, and in its height from 0 to 1. @param {PointerEvent} event */
+  #placeOf(event) {
+    const box = this.svg.getBoundingClientRect();
+    const down = Math.min(1, Math.max(0, (event.clientY - box.top) / box.height));
+    return { x: ((event.clientX - box.left) * this.#width) / box.width, down };
+  }
+
+  /** The step at a pointer by its entry, and how far down in hundredths. @param {PointerEvent} event */
+  pointed(event) {
+    const { x, down } = this.#placeOf(event);
+    const step = this.#scale && this.#play.steps[this.#scale.nearest(x)];
+    return step ? `${step.sequence}-${Math.round(100 * down)}` : '';
+  }
+
   #scrub() {
     let down = false;
     const seek = (/** @type {PointerEvent} */ event) => {
       const at = this.#scale;
       const { steps } = this.#play;
       if (!at || !steps.length) return;
-      const box = this.svg.getBoundingClientRect();
-      const x = ((event.clientX - box.left) * this.#width) / box.width;
-      const inOverview = steps.length > at.shown.length && (event.clientY - box.top) / textSize() < OVERVIEW;
+      const { x, down: share } = this.#placeOf(event);
+      const inOverview = steps.length > at.shown.length && share * this.#height < OVERVIEW;
       const left = leftOf(this.#width);
       const index = inOverview
         ? Math.min(
