@@ -51,3 +51,8 @@ def test_two_thousand_groups_are_rows_of_forty_pixels_that_keys_step_through(
     expect(page.locator("[aria-sort=descending]")).to_have_text("Per hour")
     page.get_by_role("button", name="Show the 20").click()
     expect(page.locator("#troubles-count")).to_contain_text("20 groups of")
+    page.locator("#troubles-all").click()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(rows.first).to_have_css("height", "68px")
+    tops: list[Any] = rows.evaluate_all("rows => rows.map(row => row.getBoundingClientRect().bottom)")
+    assert sum(bottom <= 844 for bottom in tops) >= 6, "a phone's first screen has six groups"

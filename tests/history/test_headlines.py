@@ -95,9 +95,9 @@ def test_a_partition_without_an_owner_for_long_at_the_end_is_in_the_figures(log:
 NAMES = ("app-a", "client id with many words in it, as some have", "a" * 249)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_long_names_leave_a_headline_short(name: str) -> None:
-    removed = {
+def gone(name: str, **facts: object) -> Any:
+    """The finding of a member that was removed."""
+    return {
         "kind": "removed",
         "says": f"{name} was removed",
         "name": name,
@@ -117,8 +117,14 @@ def test_long_names_leave_a_headline_short(name: str) -> None:
         "back_ms": None,
         "back_sequence": None,
         "certain": False,
+        **facts,
     }
-    stops = [
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_long_names_leave_a_headline_short(name: str) -> None:
+    removed = gone(name)
+    stops: Any = [
         {
             "kind": "stopped",
             "says": "",
@@ -129,11 +135,47 @@ def test_long_names_leave_a_headline_short(name: str) -> None:
             "sequences": [4, 9],
             "certain": False,
         }
-        for place in removed["partitions"]  # type: ignore[union-attr]
+        for place in removed["partitions"]
     ]
-    told = verdict([removed, *stops], first_ms=0, last_ms=90_000)["headline"]  # type: ignore[list-item]
+    made = verdict([removed, *stops], first_ms=0, last_ms=90_000)
+    assert made is not None
+    told = made["headline"]
     assert len(told["text"].split()) <= WORDS_MOST, told["text"]
     assert "looks like its process ended or froze" in told["text"]
+
+
+def test_a_group_whose_last_members_were_removed_is_critical_and_one_that_they_left_is_not() -> None:
+    empty: Any = {"kind": "emptied", "says": "", "sequences": [7], "from_ms": 20_000, "to_ms": None}
+    empty |= {"length_ms": 70_000, "open": True}
+
+    def of_last(**facts: object) -> Fields:
+        made = verdict([gone("app-a", **facts), empty], first_ms=0, last_ms=90_000)
+        return dict(made["headline"]) if made else {}
+
+    removed = of_last()
+    assert (removed["severity"], removed["figures"]["still"]) == ("critical", True)
+    assert removed["text"].endswith("; no member is left; still so.")
+    assert of_last(looks_like="left")["severity"] is None
+    assert of_last(at_ms=15_000)["severity"] == "warning"
+
+
+def test_a_leave_whose_partitions_were_handed_over_within_seconds_is_no_warning() -> None:
+    def of_leave(free_ms: int) -> str | None:
+        free: Any = {
+            "kind": "no_owner",
+            "says": "",
+            "sequences": [5, 6],
+            "partition": "a-0",
+            "noun": "partition",
+        }
+        free |= {"from_ms": 20_000, "to_ms": 20_000 + free_ms, "length_ms": free_ms, "count": 1}
+        free |= {"first": False, "open": False, "forming": False}
+        left = gone("app-a", looks_like="left", silent_from_ms=None, silent_sequence=None)
+        made = verdict([left, free], first_ms=0, last_ms=90_000)
+        return made["headline"]["severity"] if made else ""
+
+    assert of_leave(3_000) is None
+    assert of_leave(12_000) == "warning"
 
 
 def test_a_time_of_a_log_of_days_has_its_day_and_a_stable_group_stays_under_ten_words() -> None:

@@ -14,7 +14,7 @@ import { axis, troubleRow } from './rows.js';
 
 /** Heights of a row in pixels: on one line of cells, and on three below `NARROW` pixels. */
 const LINE = 40;
-const LINE_NARROW = 76;
+const LINE_NARROW = 68;
 const NARROW = 819;
 const BEYOND = 8;
 const ROOT_SIZE = 16;

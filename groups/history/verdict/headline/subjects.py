@@ -174,12 +174,20 @@ def _removal(
     for one, of_several in OF_SEVERAL.items() if several_names else ():
         short = short.replace(one, of_several)
     times = [one["killed_ms"] if killed and one["killed_ms"] is not None else one["at_ms"] for one in some]
-    harmless = left and harm is None
+    harmless = left and (harm is None or (not harm.is_open and harm.length_ms < SLOW_MS))
+    level = Level.NEWS if harmless else Level.WARNING
+    for emptied in by_kind.get("emptied", ()) if not left else ():
+        if emptied["open"] and emptied["from_ms"] == some[-1]["at_ms"]:
+            # Nobody left by itself, and nobody is there: no other removal is as bad.
+            nobody = Part("; no member is left", emptied["sequences"][0])
+            harm = harm or Harm((), 0, "", is_open=True)
+            harm = harm._replace(words=(*([*form, nobody] for form in harm.words), [nobody]), is_open=True)
+            level = Level.CRITICAL
     return Subject(
         kind="removed",
         sequence=steps[0],
-        level=Level.NEWS if harmless else Level.WARNING,
-        weight=NEWS["removed"] if harmless else harm.length_ms if harm else 1,
+        level=level,
+        weight=NEWS["removed"] if harmless else max(harm.length_ms if harm else 0, 1),
         lead=leads,
         from_ms=times[0],
         lasts=len(some) > 1 and times[-1] > times[0],
