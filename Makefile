@@ -122,6 +122,12 @@ pictures: .venv/all  ## take the docs' screenshots anew
 dist: .venv/all  ## a release in dist/: sdist, wheel, and the list of all its parts (CycloneDX); the same commit gives the same bytes
 	$(VENV)/python -m tests.house.release
 
+.PHONY: audit
+audit: .venv/all  ## known vulnerabilities of the locked packages, by PyPI's and npm's advisories; what they do not answer of fails it
+	"$(UV)" export --quiet --frozen --no-emit-project --all-groups --all-extras | \
+	   "$(UV)" tool run --quiet pip-audit@2.10.1 --strict --disable-pip --requirement /dev/stdin
+	npm audit --package-lock-only
+
 .PHONY: clean
 clean:  ## remove what make made; the database in var/ stays
 	rm -rf .venv .tools node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
