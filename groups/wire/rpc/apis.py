@@ -46,11 +46,11 @@ class ReleasedApi:
 
     @property
     def request(self) -> Message:
-        return api_message(self.key, Direction.REQUEST)
+        return _message(self.key, self.name, Direction.REQUEST)
 
     @property
     def response(self) -> Message:
-        return api_message(self.key, Direction.RESPONSE)
+        return _message(self.key, self.name, Direction.RESPONSE)
 
 
 APIS: Final[dict[int, ReleasedApi]] = {
@@ -82,24 +82,8 @@ APIS: Final[dict[int, ReleasedApi]] = {
 """By API key."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterApi:
-    """An API of released Kafka that is none of groups: what a reader of clusters asks, and nothing else here reads."""
-
-    key: int
-    name: str
-
-    @property
-    def request(self) -> Message:
-        return _cluster_message(self.key, Direction.REQUEST)
-
-    @property
-    def response(self) -> Message:
-        return _cluster_message(self.key, Direction.RESPONSE)
-
-
-CLUSTER_APIS: Final[dict[int, ClusterApi]] = {
-    key: ClusterApi(key=key, name=name)
+CLUSTER_APIS: Final[dict[int, ReleasedApi]] = {
+    key: ReleasedApi(key=key, name=name)
     for key, name in (
         (1, "Fetch"),
         (2, "ListOffsets"),
@@ -112,7 +96,6 @@ CLUSTER_APIS: Final[dict[int, ClusterApi]] = {
 """What a client asks of a cluster apart from its groups; by API key. ``groups.clusters`` reads clusters with them."""
 
 
-@cache
 def api_message(key: int, direction: Direction) -> Message:
     """The declaration for every version that ever was; ``UnknownVersionError`` for an API that is not in ``APIS``.
 
@@ -120,9 +103,7 @@ def api_message(key: int, direction: Direction) -> Message:
     """
     if key not in APIS:
         raise UnknownVersionError(f"requests of API key {key} are not known here")
-    return declared_message(key, APIS[key].name, direction)
+    return _message(key, APIS[key].name, direction)
 
 
-@cache
-def _cluster_message(key: int, direction: Direction) -> Message:
-    return declared_message(key, CLUSTER_APIS[key].name, direction)
+_message = cache(declared_message)

@@ -85,7 +85,7 @@ class Drawn(NamedTuple):
 
 
 @dataclass(slots=True, kw_only=True)
-class _World:
+class DrawnScript:
     """What the script has done so far, as far as the next line depends on it."""
 
     random: Random
@@ -151,7 +151,7 @@ def draw_script(
     groups: Groups = Groups.CONSUMER,
 ) -> Drawn:
     """The lines, the time of the last one, and what is set in them."""
-    world = _World(
+    world = DrawnScript(
         random=random,
         preset=preset,
         topics=[*topics, CREATED],
@@ -183,7 +183,7 @@ def draw_script(
     return Drawn(world.lines, world.now_ms, world.changes)
 
 
-def _act(world: _World, verb: Verb, who: str, *, for_ms: int | None = None) -> None:
+def _act(world: DrawnScript, verb: Verb, who: str, *, for_ms: int | None = None) -> None:
     more: Line = {}
     match verb:
         case Verb.SLOW_REVOKE:
@@ -205,7 +205,7 @@ def _act(world: _World, verb: Verb, who: str, *, for_ms: int | None = None) -> N
     world.states[who] = LEADS_TO.get(verb, world.states[who])
 
 
-def _bounced(world: _World, who: str) -> Line:
+def _bounced(world: DrawnScript, who: str) -> Line:
     """What the new process is set to: the other protocol, another release, other assignors, or nothing else."""
     random, classic = world.random, world.classic
     assert classic is not None
@@ -232,13 +232,13 @@ def _part(member: MemberDocument, keys: Collection[str]) -> MemberDocument:
     return cast(MemberDocument, {key: value for key, value in member.items() if key in keys})
 
 
-def _add_partitions(world: _World) -> None:
+def _add_partitions(world: DrawnScript) -> None:
     topic = world.random.choice(list(world.partitions))
     world.partitions[topic] += world.random.choice((1, 1, 2, 4))
     world.write(Verb.ADD_PARTITIONS, topic, to=world.partitions[topic])
 
 
-def _create_topic(world: _World) -> None:
+def _create_topic(world: DrawnScript) -> None:
     topic = world.random.choice([name for name in world.topics if name not in world.partitions])
     world.partitions[topic] = world.random.choice((1, 2, 3))
     if world.classic is not None:
@@ -247,13 +247,13 @@ def _create_topic(world: _World) -> None:
     world.write(Verb.CREATE_TOPIC, topic, partitions=world.partitions[topic])
 
 
-def _delete_topic(world: _World) -> None:
+def _delete_topic(world: DrawnScript) -> None:
     topic = world.random.choice(list(world.partitions))
     world.most[topic] = world.partitions.pop(topic)
     world.write(Verb.DELETE_TOPIC, topic)
 
 
-def _fail_over(world: _World) -> None:
+def _fail_over(world: DrawnScript) -> None:
     more: Line = {"loading": f"{world.random.choice(LOADING_MS)}ms"}
     if world.random.random() < 0.3:
         more["how"] = "move"
@@ -264,7 +264,7 @@ def _fail_over(world: _World) -> None:
     world.write(Verb.FAIL_OVER, COORDINATOR, **more)
 
 
-def _cut(world: _World) -> None:
+def _cut(world: DrawnScript) -> None:
     member = world.random.choice(list(world.states))
     ends = world.random.choice(((member,), (member, COORDINATOR), (COORDINATOR,)))
     if ends not in world.cuts:
@@ -272,32 +272,32 @@ def _cut(world: _World) -> None:
         world.write(Verb.CUT, list(ends) if len(ends) > 1 else ends[0])
 
 
-def _heal_one(world: _World) -> None:
+def _heal_one(world: DrawnScript) -> None:
     ends = world.random.choice(list(world.cuts))
     del world.cuts[ends]
     world.write(Verb.HEAL, list(ends) if len(ends) > 1 else ends[0])
 
 
-def _network(world: _World) -> None:
+def _network(world: DrawnScript) -> None:
     shares = ("loss", "duplicate", "reorder")
     world.write(Verb.NETWORK, {share: world.random.choice(SHARES[world.preset]) for share in shares})
 
 
-def _clock_jump(world: _World) -> None:
+def _clock_jump(world: DrawnScript) -> None:
     who = world.random.choice((*world.states, COORDINATOR))
     world.write(Verb.CLOCK_JUMP, who, by=world.random.choice(CLOCK_JUMPS))
 
 
-def _set_config(world: _World) -> None:
+def _set_config(world: DrawnScript) -> None:
     key = world.random.choice(("assignment_interval_ms", "heartbeat_interval_ms"))
     world.write(Verb.SET_CONFIG, {key: world.random.choice(GROUP_CONFIGS_MS[key])})
 
 
-def _of_group(verb: Verb) -> Callable[[_World], None]:
+def _of_group(verb: Verb) -> Callable[[DrawnScript], None]:
     return lambda world: world.write(verb, GROUP)
 
 
-def _heal(world: _World) -> None:
+def _heal(world: DrawnScript) -> None:
     """Nothing goes wrong any more from here on."""
     if world.preset is not Preset.CALM:
         world.write(Verb.HEAL, EVERYTHING)
@@ -309,7 +309,7 @@ def _heal(world: _World) -> None:
             _act(world, Verb.RESUME, name)
 
 
-_OTHERS: Final[Mapping[Verb, Callable[[_World], None]]] = {
+_OTHERS: Final[Mapping[Verb, Callable[[DrawnScript], None]]] = {
     Verb.ADD_PARTITIONS: _add_partitions,
     Verb.CREATE_TOPIC: _create_topic,
     Verb.DELETE_TOPIC: _delete_topic,

@@ -7,10 +7,12 @@ a coordinator fails over while members join, a static member is replaced while i
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import Random
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from simulations.world.scenario import Verb
+
+if TYPE_CHECKING:
+    from simulations.proof.fuzzing.script import DrawnScript
 
 SOON_MS: Final = (1, 2, 4, 8, 15, 30)
 """Until the next line: a message's way or two, so that it falls between a request and its answer."""
@@ -22,56 +24,34 @@ BEYOND_MS: Final = (2_200, 4_500)
 """Longer than the shorter rebalance timeouts, or than most."""
 
 
-class Script(Protocol):
-    """What a theme may ask of the script that is being drawn."""
-
-    random: Random
-    now_ms: int
-
-    def able(self, verb: Verb) -> list[str]:
-        """The members with whom this can be done now."""
-
-    def is_classic(self, name: str) -> bool:
-        """Whether a member speaks the classic protocol by now."""
-
-    def is_static(self, name: str) -> bool:
-        """Whether a member has an instance id."""
-
-    def act(self, verb: Verb, who: str) -> None:
-        """Writes the line, at ``now_ms``."""
-
-    def fails_over(self) -> None:
-        """The coordinator does."""
+Theme = Callable[["DrawnScript"], None]
 
 
-Theme = Callable[[Script], None]
-
-
-def _one(script: Script, verb: Verb, among: Callable[[str], bool] = lambda _: True) -> str | None:
+def _one(script: DrawnScript, verb: Verb, among: Callable[[str], bool] = lambda _: True) -> str | None:
     """A member, drawn, with whom this can be done."""
     able = [name for name in script.able(verb) if among(name)]
     return script.random.choice(able) if able else None
 
 
-def _does(script: Script, verb: Verb, among: Callable[[str], bool] = lambda _: True) -> str | None:
+def _does(script: DrawnScript, verb: Verb, among: Callable[[str], bool] = lambda _: True) -> str | None:
     who = _one(script, verb, among)
     if who is not None:
         script.act(verb, who)
     return who
 
 
-def _waits(script: Script, lengths_ms: tuple[int, ...]) -> None:
+def _waits(script: DrawnScript, lengths_ms: tuple[int, ...]) -> None:
     script.now_ms += script.random.choice(lengths_ms)
 
 
-def _rebalances(script: Script) -> None:
+def _rebalances(script: DrawnScript) -> None:
     """Sets a rebalance going, in one of the usual ways."""
     verb = script.random.choice((Verb.ENFORCE_REBALANCE, Verb.RESTART, Verb.JOIN, Verb.SUBSCRIBE))
     if _does(script, verb) is None:
         _does(script, Verb.RESTART)
 
 
-def dies_before_it_assigns(script: Script) -> None:
+def dies_before_it_assigns(script: DrawnScript) -> None:
     """Somebody, who may lead, dies or does not move between join and sync; the others wait for the assignment."""
     _rebalances(script)
     _waits(script, (*SOON_MS, *PHASE_MS))
@@ -81,7 +61,7 @@ def dies_before_it_assigns(script: Script) -> None:
     _waits(script, BEYOND_MS)
 
 
-def never_joins(script: Script) -> None:
+def never_joins(script: DrawnScript) -> None:
     """An id is drawn, and nobody joins with it; others do meanwhile."""
     _rebalances(script)
     if (who := _does(script, Verb.JOIN)) is not None:
@@ -91,7 +71,7 @@ def never_joins(script: Script) -> None:
     _waits(script, PHASE_MS)
 
 
-def fails_over_while_joining(script: Script) -> None:
+def fails_over_while_joining(script: DrawnScript) -> None:
     """The coordinator goes in the middle of a join or sync phase."""
     _rebalances(script)
     _waits(script, (*SOON_MS, *PHASE_MS))
@@ -99,7 +79,7 @@ def fails_over_while_joining(script: Script) -> None:
     _waits(script, PHASE_MS)
 
 
-def straggles(script: Script) -> None:
+def straggles(script: DrawnScript) -> None:
     """A member does not move through a whole rebalance, and then goes on with what it knew, and commits."""
     who = _does(script, Verb.PAUSE, script.is_static) or _does(script, Verb.PAUSE)
     _waits(script, SOON_MS)
@@ -111,7 +91,7 @@ def straggles(script: Script) -> None:
     _waits(script, SOON_MS)
 
 
-def is_replaced(script: Script) -> None:
+def is_replaced(script: DrawnScript) -> None:
     """A static member comes back once or twice, also while it waits in a join or sync phase."""
     if script.random.random() < 0.5:
         _rebalances(script)
@@ -123,7 +103,7 @@ def is_replaced(script: Script) -> None:
     _waits(script, PHASE_MS)
 
 
-def there_and_back(script: Script) -> None:
+def there_and_back(script: DrawnScript) -> None:
     """A bounce or two in the middle of a rebalance: in a mixed group an upgrade, and often the way back."""
     if script.random.random() < 0.7:
         _rebalances(script)
@@ -135,7 +115,7 @@ def there_and_back(script: Script) -> None:
     _waits(script, PHASE_MS)
 
 
-def come_one_by_one(script: Script) -> None:
+def come_one_by_one(script: DrawnScript) -> None:
     """New members, each before the last join phase is over."""
     for _ in range(script.random.randint(2, 4)):
         _does(script, Verb.JOIN)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from groups.history.replay.fold import replay_record
 from groups.history.state.group import Semantics, State, initial_state
@@ -30,9 +30,10 @@ from simulations.protocol.coordinator.consumer.outcome import (
     Resolution,
     VolatileState,
 )
+from simulations.protocol.coordinator.consumer.proposal import KipCoordinator
+from simulations.protocol.coordinator.consumer.released import KafkaCoordinator
 from simulations.protocol.coordinator.group_config import GroupConfig
 from simulations.protocol.coordinator.image import Image, ImageTopic
-from simulations.protocol.coordinator.interface import COORDINATORS
 from simulations.protocol.coordinator.settings import Settings
 from simulations.protocol.coordinator.timers import JOIN, REBALANCE, TimerStart
 from simulations.protocol.messages.classic_requests import (
@@ -61,6 +62,12 @@ from simulations.protocol.messages.offsets import (
 )
 
 A = TypeVar("A")
+
+COORDINATORS: Final[dict[Semantics, KafkaCoordinator | KipCoordinator]] = {
+    Semantics.KAFKA: KafkaCoordinator(),
+    Semantics.KIP: KipCoordinator(),
+}
+"""The rules, whose every operation is a function of its arguments; see ``Outcome`` for what it leaves behind."""
 
 
 def without_group(state: State) -> State:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from groups.history.entries import Kind
 from groups.history.state.consumption import SECOND_MS, position_of
-from groups.history.state.group import Semantics
 from simulations.protocol.client.classic import ClassicConsumer
-from simulations.protocol.client.consumer import Request
 from simulations.protocol.client.consumer.computing import ComputingConsumer
 from simulations.protocol.client.consumer.config import CloseOption
-from simulations.protocol.coordinator.image import Image
 from simulations.protocol.messages.groups import (
     TRANSACTION_TOPIC_ID_VERSION,
     CommittedOffset,
@@ -28,12 +25,15 @@ from simulations.world.engine.client_assignors import (
     reported,
     topics_as_noted,
 )
-from simulations.world.engine.interventions import InterventionEnvironment, Interventions, producer_of
+from simulations.world.engine.interventions import Interventions, producer_of
 from simulations.world.engine.process import Process
 from simulations.world.engine.queue import Priority
 from simulations.world.engine.raw_sending import ScriptedSender, needs_id, own_fields, request_of
 from simulations.world.scenario import Action, Event, How, Member, Verb
 from simulations.world.scenario.access import Operation
+
+if TYPE_CHECKING:
+    from simulations.world.engine.simulation import Simulation
 
 ENFORCED_IN_VAIN: Final = (
     "enforceRebalance() has no effect in the consumer protocol; the client logs a warning"
@@ -44,32 +44,10 @@ RECORDS_A_SECOND: Final = 10
 """What a consumer is taken to read from each partition, for commits that name no offset."""
 
 
-class World(InterventionEnvironment, Protocol):
-    """What an action may touch: time, the log, the coordinator, and the ways into and out of them."""
-
-    semantics: Semantics
-
-    @property
-    def image(self) -> Image:
-        """The topics as they are; brokers may not know it yet."""
-
-    def send(self, process: Process, request: Request, cause: int | None) -> None:
-        """The network takes a request of a process."""
-
-    def send_scripted(self, sender: ScriptedSender, request: Request) -> None:
-        """The network takes a request that the script wrote."""
-
-    def reaches_brokers(self, host: str) -> bool:
-        """Whether some broker can be reached."""
-
-    def by_name(self, partitions: Partitions) -> dict[str, list[int]]:
-        """Partitions by topic name, as a reader wants them."""
-
-
 class Acting:
     """Does the script's actions, and starts the members' processes."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Simulation) -> None:
         self._world = world
         self.processes: dict[str, Process] = {}
         """The newest process of each member, by the scenario's name."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from groups.history.entries import Kind
 from groups.history.state.group import Semantics
@@ -22,13 +22,15 @@ from simulations.world.engine.brokers import Broker
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.initial_state import topics_note
 from simulations.world.engine.log import COORDINATOR
-from simulations.world.engine.operation import RuntimeEnvironment
 from simulations.world.engine.partition_log import PartitionLog
 from simulations.world.engine.queue import Priority
 from simulations.world.engine.runtime import CoordinatorRuntime
 from simulations.world.engine.step_events import Seen
 from simulations.world.scenario import Scenario
 from simulations.world.scenario.brokers import BROKERS
+
+if TYPE_CHECKING:
+    from simulations.world.engine.simulation import Simulation
 
 CLEAN_AT: Final = 50_000
 """Records after which the cleaner goes over the log: a long run would else hold all that it ever wrote."""
@@ -104,7 +106,7 @@ class Cluster:
     """``coordinating`` is the coordinator at work; ``image`` the newest metadata, which brokers learn after a while."""
 
     def __init__(
-        self, world: RuntimeEnvironment, scenario: Scenario, semantics: Semantics, image: Image, seed: int
+        self, world: Simulation, scenario: Scenario, semantics: Semantics, image: Image, seed: int
     ) -> None:
         self.image = image
         self._noted_image = image

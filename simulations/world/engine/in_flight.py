@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from simulations.protocol.messages.groups import CommitAnswer
 
 if TYPE_CHECKING:
-    from simulations.protocol.client.consumer import Answer, Failure, Request
+    from simulations.protocol.client.consumer import Request
+    from simulations.world.engine.process import Process
+    from simulations.world.engine.raw_sending import ScriptedSender
 
 
 NOTHING_ANSWERED: Final = CommitAnswer(error_codes=())
-
-
-class Sender(Protocol):
-    """Who sends requests: a member's process, or the script in a member's name."""
-
-    member_id: str
-    host: str
-    """What the network knows it by."""
-    name: str
-    """The scenario's: ACLs are of principals."""
-    broker: str | None
-    """The coordinator as far as it knows; ``None`` where it has to ask."""
-
-    def timeout_ms(self, request: Request) -> int:
-        """How long it waits for the answer."""
-
-    def answered(self, request: Request, answer: Answer, cause: int | None) -> None:
-        """An answer arrived; ``cause`` is its entry."""
-
-    def failed(self, request: Request, failure: Failure) -> None:
-        """No answer will come."""
 
 
 class InFlightRequest:
@@ -57,7 +38,7 @@ class InFlightRequest:
 
     def __init__(
         self,
-        process: Sender,
+        process: Process | ScriptedSender,
         request: Request,
         cause: int | None,
         broker: str,

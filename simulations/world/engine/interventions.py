@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from random import Random
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from groups.history.entries import Kind
-from groups.releases import Release
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.shard import Shard
-from simulations.world.engine.access import Access, acl_note
+from simulations.world.engine.access import acl_note
 from simulations.world.engine.initial_state import draw_topic_id, racks_of
-from simulations.world.engine.log import COORDINATOR, Log
-from simulations.world.engine.network import Network
+from simulations.world.engine.log import COORDINATOR
 from simulations.world.engine.process import Process
-from simulations.world.engine.queue import EventQueue, Priority
-from simulations.world.engine.step_events import Seen
+from simulations.world.engine.queue import Priority
 from simulations.world.scenario import Action, Event, How, Scenario, Verb
 from simulations.world.scenario.actions import EVERYTHING
-from simulations.world.scenario.environment import NetworkRates
+
+if TYPE_CHECKING:
+    from simulations.world.engine.simulation import Simulation
 
 FIRST_PRODUCER: Final = 4_001
 """The id of the first member's producer."""
@@ -35,67 +34,10 @@ def producer_of(scenario: Scenario, member: str) -> int:
     return FIRST_PRODUCER + list(scenario.members).index(member)
 
 
-class InterventionEnvironment(Protocol):
-    """What an intervention may touch."""
-
-    scenario: Scenario
-    seed: int
-    queue: EventQueue
-    log: Log
-    network: Network
-    access: Access
-
-    @property
-    def rates(self) -> dict[str, int]:
-        """By topic name: records a second that each partition gets."""
-
-    @property
-    def shard(self) -> Shard:
-        """The memory of the coordinator at work."""
-
-    def operate(
-        self, handle: Callable[[Shard, int], Outcome[object]], cause: int | None, *events: Seen
-    ) -> None:
-        """An operation of the coordinator that no client asks for; nothing while it is loading."""
-
-    @property
-    def loading(self) -> bool:
-        """Whether the coordinator still reads the log."""
-
-    def change_topics(self, change: Callable[[Image], Image], names: tuple[str, ...], *events: Seen) -> None:
-        """The topics are others from here on; ``names`` are those that change. ``events`` are recorded when the coordinator knows."""
-
-    def fail_over(
-        self, *, crash: bool, lost: int | None = None, loading_ms: int = 0, compacted: bool = False
-    ) -> None:
-        """Another broker becomes the coordinator."""
-
-    def roll(self, name: str, release: Release | None, *, down_ms: int, loading_ms: int) -> None:
-        """The broker goes down in order, and comes back with the release."""
-
-    def change_feature(self, level: int) -> None:
-        """The feature ``group.version`` is raised or lowered."""
-
-    def cut(self, who: str, peer: str | None = None) -> None:
-        """Nothing passes any more between the two, or between ``who`` and anybody."""
-
-    def heal(self, who: str | None = None, peer: str | None = None) -> None:
-        """Mends a cut; without ``who`` every one, and the network is calm from here on."""
-
-    def change_network(self, rates: NetworkRates) -> None:
-        """Delays and chances of whatever is sent from here on."""
-
-    def jump_clock(self, process: Process | None, by_ms: int) -> None:
-        """A process's clock is set forward or back; ``None`` is the coordinator's broker."""
-
-    def settled(self, *events: Seen) -> None:
-        """A moment of the run is over, and these events were part of it."""
-
-
 class Interventions:
     """``processes`` are the members' newest, by the scenario's name."""
 
-    def __init__(self, world: InterventionEnvironment, processes: Mapping[str, Process]) -> None:
+    def __init__(self, world: Simulation, processes: Mapping[str, Process]) -> None:
         self._world = world
         self._processes = processes
         self._ids = Random(f"ids of topics created in {world.seed}")

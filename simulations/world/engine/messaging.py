@@ -7,7 +7,7 @@ so at once, or is answered that it is not the coordinator any more. Asking who i
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simulations.protocol.client.consumer import Failure, FindCoordinator, FindCoordinatorAnswer, Request
 from simulations.protocol.client.consumer.requests import FIND_COORDINATOR_API
@@ -15,10 +15,14 @@ from simulations.protocol.messages.errors import ErrorCode
 from simulations.world.engine.access import Access
 from simulations.world.engine.brokers import Broker
 from simulations.world.engine.cluster import Cluster
-from simulations.world.engine.in_flight import InFlightRequest, Sender
+from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.network import Network
 from simulations.world.engine.queue import EventQueue, Priority
 from simulations.world.engine.requests import APIS, Answer
+
+if TYPE_CHECKING:
+    from simulations.world.engine.process import Process
+    from simulations.world.engine.raw_sending import ScriptedSender
 
 REQUEST: Final = "request"
 RESPONSE: Final = "response"
@@ -36,7 +40,14 @@ class Messaging:
         self._cluster = cluster
         self._access = access
 
-    def send(self, process: Sender, request: Request, cause: int | None, *, scripted: bool = False) -> None:
+    def send(
+        self,
+        process: Process | ScriptedSender,
+        request: Request,
+        cause: int | None,
+        *,
+        scripted: bool = False,
+    ) -> None:
         """A process sends a request to whom it takes for the coordinator; FindCoordinator goes to any broker."""
         finds = type(request) is FindCoordinator
         broker = self._bootstrap(process) if finds else process.broker or self._cluster.coordinator.name
@@ -175,7 +186,7 @@ class Messaging:
     def _deadline_ms(self, exchange: InFlightRequest) -> int:
         return exchange.sent_ms + exchange.process.timeout_ms(exchange.request)
 
-    def _bootstrap(self, process: Sender) -> str:
+    def _bootstrap(self, process: Process | ScriptedSender) -> str:
         """A broker to ask: the first that lives and can be reached, as a client tries one after another."""
         alive = [broker.name for broker in self._cluster.brokers if broker.alive]
         within_reach = [name for name in alive if not self._network.is_cut(process.host, name)]

@@ -1,42 +1,15 @@
-"""An operation of a coordinator, until it takes effect; and what a coordinator needs of the world around it."""
+"""An operation of a coordinator, until it takes effect."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from simulations.protocol.coordinator.consumer.outcome import Outcome, Record
-from simulations.world.engine.access import Access
+from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.world.engine.in_flight import InFlightRequest
-from simulations.world.engine.log import Log
-from simulations.world.engine.queue import EventQueue
-from simulations.world.engine.requests import Answer
 from simulations.world.engine.step_events import Seen
 from simulations.world.engine.timers import Notice
-
-
-class RuntimeEnvironment(Protocol):
-    """What a coordinator needs of the world."""
-
-    queue: EventQueue
-    log: Log
-    access: Access
-
-    def reply(self, exchange: InFlightRequest, answer: Answer, cause: int | None) -> None:
-        """The answer leaves for its client."""
-
-    def waits(self, exchange: InFlightRequest) -> None:
-        """The answer has to wait for the log."""
-
-    def settled(self, *events: Seen) -> None:
-        """A moment of the run is over, and these events were part of it."""
-
-    def appended(self, records: Sequence[Record]) -> None:
-        """Records were committed."""
-
-    def note_topics(self, cause: int) -> None:
-        """``cause`` is the note of how topics are from here on."""
 
 
 @dataclass(slots=True)

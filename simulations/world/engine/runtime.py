@@ -8,7 +8,7 @@ operation started and its answer behind them (``PartitionLog``). A request's own
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from groups.history.entries import Kind
 from groups.history.state.group import Semantics
@@ -22,7 +22,7 @@ from simulations.protocol.messages.errors import ErrorCode
 from simulations.protocol.messages.groups import CommitAnswer, HeartbeatAnswer, OffsetCommit
 from simulations.world.engine.in_flight import InFlightRequest
 from simulations.world.engine.log import COORDINATOR
-from simulations.world.engine.operation import Operation, RuntimeEnvironment
+from simulations.world.engine.operation import Operation
 from simulations.world.engine.partition_log import AppendedBatch, PartitionLog
 from simulations.world.engine.queue import Priority
 from simulations.world.engine.request_events import HEARTBEAT, is_fast_path, seen_in_request
@@ -30,6 +30,9 @@ from simulations.world.engine.requests import APIS, Answer, Park, handled
 from simulations.world.engine.step_events import Seen
 from simulations.world.engine.timers import Notice, Timers
 from simulations.world.scenario import Event
+
+if TYPE_CHECKING:
+    from simulations.world.engine.simulation import Simulation
 
 RETRY_MS: Final = 500
 """After so long a timer's operation is tried again that could not be written (``CoordinatorRuntime``)."""
@@ -40,7 +43,7 @@ class CoordinatorRuntime:
 
     def __init__(
         self,
-        world: RuntimeEnvironment,
+        world: Simulation,
         shard: Shard,
         partition: PartitionLog,
         *,

@@ -175,9 +175,11 @@ class Simulation:
         self.messaging.reply(exchange, answer, cause)
 
     def waits(self, exchange: InFlightRequest) -> None:
+        """The answer has to wait for the log."""
         self.messaging.waits(exchange)
 
     def appended(self, records: Sequence[Record]) -> None:
+        """Records were committed."""
         self.cluster.committed.append(records)
 
     def note_topics(self, cause: int) -> None:
@@ -187,6 +189,7 @@ class Simulation:
 
     @property
     def loading(self) -> bool:
+        """Whether the coordinator still reads the log."""
         return self.cluster.coordinating.loading
 
     def operate(
@@ -267,10 +270,12 @@ class Simulation:
             self.cluster.jump_clock(by_ms)
 
     def settled(self, *events: Seen) -> None:
+        """A moment of the run is over, and these events were part of it."""
         if self.scenario.steps:
             self.narration.settled(self.queue.now_ms, events)
 
     def by_name(self, partitions: Partitions) -> dict[str, list[int]]:
+        """Partitions by topic name, as a reader wants them."""
         names = self.cluster.names
         return {names[topic_id]: list(numbers) for topic_id, numbers in partitions.items()}
 
