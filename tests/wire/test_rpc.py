@@ -44,6 +44,7 @@ from groups.wire.rpc import (
     request_header_version,
     response_header_version,
 )
+from groups.wire.rpc.declarations import declared_message
 from groups.wire.rpc.merging import in_one_version, merged
 from tests.tiers import examples
 from tests.wire.strategies import bodies
@@ -352,9 +353,9 @@ def test_records_are_read_without_importing_kio():
 
 
 def test_after_all_was_prepared_bit_by_bit_no_message_is_left_to_be_made():
-    api_message.cache_clear()
+    declared_message.cache_clear()
     bits = sum(1 for _ in prepare())
-    made = api_message.cache_info()
+    made = declared_message.cache_info()
     assert (made.currsize, bits > 3 * len(APIS)) == (2 * len(APIS), True)
     guess(bytes(1) * 7)
-    assert api_message.cache_info().misses == made.misses
+    assert declared_message.cache_info().misses == made.misses

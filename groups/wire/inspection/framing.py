@@ -8,7 +8,6 @@ Layout: ``groups.wire.logs.record_batch``.
 from __future__ import annotations
 
 import struct
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -16,17 +15,15 @@ from typing import Final
 import google_crc32c
 
 from groups.wire.codecs.primitives import take
-from groups.wire.codecs.schema import Form, Struct
 from groups.wire.codecs.values import Fields, Value
 from groups.wire.errors import (
     CompressionError,
     MalformedError,
     RecordError,
     UnencodableError,
-    UnknownVersionError,
 )
 from groups.wire.inspection.framed_records import list_of, list_record, pack, write_record
-from groups.wire.inspection.layouts import Listing
+from groups.wire.inspection.layouts import Layout, Listing
 from groups.wire.inspection.nodes import REST, Node, Problem, values_of
 from groups.wire.inspection.walk import MOST_BYTES, Stopped, Walk
 from groups.wire.logs.batches import BatchProblem, read_placed_batches
@@ -63,19 +60,8 @@ RECORDS: Final = ((RECORD, ""), (BATCH, "records."))
 """Where records of a topic stand: in which message, under which path."""
 
 
-class Framed(ABC):
+class Framed(Layout):
     """What the three have in common: no versions, nothing that leads, and values that are those of the listing."""
-
-    versions: tuple[int, ...] = ()
-    appends = False
-    older_read_it = False
-    leading_name = None
-
-    def body_at(self, leading: int) -> tuple[Struct, Form]:
-        raise UnknownVersionError("there are no versions of it")
-
-    @abstractmethod
-    def into(self, listing: Listing, walk: Walk, version: int | None) -> None: ...
 
     def read(self, data: bytes, version: int | None) -> tuple[int | None, Fields, int]:
         listing = Listing()

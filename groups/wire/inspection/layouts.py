@@ -7,9 +7,10 @@ the body in Kafka's JSON form, with the leading ``version`` or ``type`` as a fie
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from groups.wire.codecs.codec import codec
 from groups.wire.codecs.schema import Form, Message, Struct
@@ -36,40 +37,46 @@ class Listing:
     """A fault that did not stop the walk: a checksum that is wrong."""
 
 
-class Layout(Protocol):
+class Layout(ABC):
     """One sort of bytes."""
 
-    @property
-    def versions(self) -> tuple[int, ...]:
-        """The versions that are known, the newest last; none where there is no such thing."""
-
-    @property
-    def appends(self) -> bool:
-        """Whether bytes may follow what is known, because newer versions append."""
+    appends: bool = False
+    """Whether bytes may follow what is known, because newer versions append."""
 
     @property
     def older_read_it(self) -> bool:
         """Whether somebody who knows only older versions may come to read it."""
+        return False
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """The versions that are known, the newest last; none where there is no such thing."""
+        return ()
 
     @property
     def leading_name(self) -> str | None:
         """The name of the int16 that decides how the rest is read, where there is one."""
+        return None
 
     def body_at(self, leading: int) -> tuple[Struct, Form]:
         """What follows that int16; ``UnknownVersionError``."""
+        raise UnknownVersionError("there are no versions of it")
 
+    @abstractmethod
     def into(self, listing: Listing, walk: Walk, version: int | None) -> None:
         """Lists the fields; ``Stopped`` at a fault, ``RecordError`` where nothing can be said of any field."""
 
+    @abstractmethod
     def read(self, data: bytes, version: int | None) -> tuple[int | None, Fields, int]:
         """Version, value, and where it ends; ``RecordError``."""
 
+    @abstractmethod
     def write(self, value: Mapping[str, Value], version: int | None) -> bytes:
         """The bytes of a value; ``UnencodableError``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Versioned:
+class Versioned(Layout):
     """An int16 version and the message: values of records, and the blobs of the consumer protocol.
 
     The leading version is called ``version``, and ``valueVersion`` where the message has a field of that name.
@@ -77,14 +84,11 @@ class Versioned:
 
     message: Message
     appends: bool = False
+    older_read_it = True
 
     @property
     def versions(self) -> tuple[int, ...]:
         return tuple(self.message.versions)
-
-    @property
-    def older_read_it(self) -> bool:
-        return True
 
     def body_at(self, leading: int) -> tuple[Struct, Form]:
         return self.message.body, self.message.form(self.known(leading))
@@ -132,7 +136,7 @@ class Versioned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unversioned:
+class Unversioned(Layout):
     """The message alone; its version is given from outside: requests and answers without their headers, user data.
 
     Where it is not given, the versions are tried, the newest first: the one that reads to the last byte, or, where
@@ -158,10 +162,6 @@ class Unversioned:
     def older_read_it(self) -> bool:
         # Requests and answers are only ever sent in a version that both sides know.
         return self.appends
-
-    @property
-    def leading_name(self) -> None:
-        return None
 
     def body_at(self, leading: int) -> tuple[Struct, Form]:
         raise UnknownVersionError(f"the bytes of {self.message.name} do not tell their version")
@@ -206,22 +206,10 @@ class Unversioned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordKey:
+class RecordKey(Layout):
     """An int16 type and the key's fields."""
 
-    appends: bool = False
-
-    @property
-    def versions(self) -> tuple[int, ...]:
-        return ()
-
-    @property
-    def older_read_it(self) -> bool:
-        return False
-
-    @property
-    def leading_name(self) -> str:
-        return "type"
+    leading_name = "type"
 
     def body_at(self, leading: int) -> tuple[Struct, Form]:
         message = self.message(leading)
@@ -266,7 +254,7 @@ class RecordKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SelfVersioned:
+class SelfVersioned(Layout):
     """A message whose first field is its version, an int32: what Kafka Streams puts into user data.
 
     ``message`` returns which declaration a version is read with, and as which version of it; ``decode`` and ``encode``
@@ -283,14 +271,8 @@ class SelfVersioned:
     def versions(self) -> tuple[int, ...]:
         return tuple(self.known)
 
-    @property
-    def older_read_it(self) -> bool:
-        # Members of Kafka Streams write the version that all of them know.
-        return False
-
-    @property
-    def leading_name(self) -> str:
-        return "version"
+    leading_name = "version"
+    # Members of Kafka Streams write the version that all of them know: nobody who knows an older one reads it.
 
     def body_at(self, leading: int) -> tuple[Struct, Form]:
         message, used = self.message(leading)

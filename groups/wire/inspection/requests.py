@@ -59,7 +59,7 @@ class Response(Framed):
     api: Api
 
     @cached_property
-    def versions(self) -> tuple[int, ...]:  # type: ignore[override]
+    def versions(self) -> tuple[int, ...]:
         return tuple(self.api.response.versions)
 
     def into(self, listing: Listing, walk: Walk, version: int | None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 from typing import Final, Protocol
 
 from groups.wire.codecs.schema import Message
@@ -46,11 +45,11 @@ class ReleasedApi:
 
     @property
     def request(self) -> Message:
-        return _message(self.key, self.name, Direction.REQUEST)
+        return declared_message(self.key, self.name, Direction.REQUEST)
 
     @property
     def response(self) -> Message:
-        return _message(self.key, self.name, Direction.RESPONSE)
+        return declared_message(self.key, self.name, Direction.RESPONSE)
 
 
 APIS: Final[dict[int, ReleasedApi]] = {
@@ -103,7 +102,4 @@ def api_message(key: int, direction: Direction) -> Message:
     """
     if key not in APIS:
         raise UnknownVersionError(f"requests of API key {key} are not known here")
-    return _message(key, APIS[key].name, direction)
-
-
-_message = cache(declared_message)
+    return declared_message(key, APIS[key].name, direction)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import timedelta
+from functools import cache
 from types import NoneType
 from typing import Any, Final, get_args, get_origin
 
@@ -41,6 +42,7 @@ _PRIMITIVES: Final = {
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
+@cache
 def declared_message(key: int, name: str, direction: str) -> Message:
     """The message of an API, ``direction`` being ``request`` or ``response``, for every version that ever was."""
     message = f"{name}{direction.capitalize()}"
