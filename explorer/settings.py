@@ -1,7 +1,5 @@
 """Django's settings. A fresh clone needs none of the environment's; docs/reference/settings.md describes each."""
 
-from __future__ import annotations
-
 from explorer.server import environment, openid_environment, static_version
 from groups.places import ROOT, data_folder
 

@@ -4,8 +4,6 @@
 version numbers: the coordinator, the fold, the findings, the checkers and the pages ask a release for a rule by its name.
 """
 
-from __future__ import annotations
-
 from groups.releases.evidence import REASONS, Bounds, RecordEvidence, bounds_of_apis, release_by
 from groups.releases.older import OLDER, since
 from groups.releases.release import (

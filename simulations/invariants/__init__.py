@@ -14,8 +14,6 @@ what is known to be wrong  ``known_faults``: of releases, for which no run is bl
 =========================  ============================================================================================
 """
 
-from __future__ import annotations
-
 from simulations.invariants.authorized import AuthorizedChecker
 from simulations.invariants.checker import INVARIANT_FAULT, Checker
 from simulations.invariants.classic_clients import ClassicClientChecker, RunChecker

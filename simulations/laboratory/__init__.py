@@ -4,7 +4,5 @@ The same case gives the same numbers always, in any process; sweeps hand cases t
 its address.
 """
 
-from __future__ import annotations
-
 from simulations.laboratory.assignor_answers import BOARDS, Answer, Board, answer, answers
 from simulations.laboratory.cases import Before, Case, CaseError, CaseTopic, Event, Member

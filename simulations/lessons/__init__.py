@@ -6,8 +6,6 @@ against the run. Questions are answered by the run, and wrong answers explained 
 (``questions``, ``explaining``). ``sheets`` puts all of it together for a page.
 """
 
-from __future__ import annotations
-
 from simulations.lessons.checking import problems
 from simulations.lessons.document import Lesson
 from simulations.lessons.lesson_yaml import read_lesson

@@ -13,7 +13,7 @@ import redis
 from django.db import OperationalError
 
 from explorer.server import housekeeping
-from explorer.server.lost_queue import LostQueue
+from explorer.server.housekeeping import LostQueue
 from groups.imports import lifecycle
 from groups.imports import tasks as import_tasks
 from tests.conftest import missing

@@ -10,7 +10,7 @@ from django.test import Client
 
 from explorer.pages.docs import markdown_pages
 from explorer.pages.docs.markdown_pages import FOLDER, INDEX, groups, page_named
-from explorer.pages.docs.searching import search
+from explorer.pages.docs.views import search
 
 PAGES = sorted(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.md"))
 

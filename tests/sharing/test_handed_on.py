@@ -22,8 +22,7 @@ from explorer.figures.epochs import collect, figure
 from explorer.pages.inspector.records import bytes_of_entry
 from explorer.sharing.asking import wanted_of
 from explorer.sharing.bundle import CannotBundle, script
-from explorer.sharing.fingerprint import fingerprint
-from explorer.sharing.one_file import COMPARISON, LABORATORY, TIMELINE, Kind
+from explorer.sharing.one_file import COMPARISON, LABORATORY, TIMELINE, Kind, fingerprint
 from explorer.web.endpoint import BadRequest
 from groups import storage
 from groups.exporting import EXPORTERS, Wanted, data, fresh_key
@@ -111,7 +110,7 @@ def test_readers_and_whoever_is_not_told_names_are_given_no_bytes(stored: Stored
 def test_of_many_records_the_first_have_bytes_and_too_many_moments_have_no_metrics(
     stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("explorer.sharing.panels.RECORDS_MOST", 3)
+    monkeypatch.setattr("explorer.sharing.page.RECORDS_MOST", 3)
     monkeypatch.setattr("groups.incidents.measured.MOMENTS_MOST", 2)
     held = blocks(page(stored(a_day_of_three())))
     assert len(held["bytes-1"]) == 3

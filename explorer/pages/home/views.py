@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -11,9 +12,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from explorer.pages.home import pictures
-from explorer.pages.home.path import path_of
 from explorer.pages.home.words import ago
-from explorer.pages.lessons.listing import of_terms
+from explorer.pages.lessons.listing import line_of, of_terms
 from explorer.web.glossary import terms
 from explorer.web.times import stamp
 from groups import storage
@@ -23,6 +23,38 @@ from groups.models import Timeline
 from groups.packs.listed_summary import headline_text
 from groups.shown import or_title
 from simulations import courses
+
+# -- The way of somebody who has never seen a rebalance: the lessons of the first course, and then a real log.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Station:
+    """What to look at, and how long it takes or what it teaches."""
+
+    title: str
+    teaches: str
+    url: str
+    lesson: str | None = None
+    """Its name, by which the browser knows whether it was done."""
+
+
+def path_of() -> list[Station]:
+    """The lessons of the first course, then an incident, then a log of a real broker."""
+    first, *_, incidents = courses.courses()
+    stations = [
+        Station(title=line["title"], teaches=f"{line['minutes']} min", url=line["url"], lesson=name)
+        for name in (*first.lessons, incidents.lessons[0])
+        for line in (line_of(name),)
+    ]
+    return [
+        *stations,
+        Station(
+            title="A log of a real broker",
+            teaches="a sample",
+            url=f"{reverse('import-new')}#samples",
+        ),
+    ]
+
 
 RECENT_MOST = 6
 """Timelines listed on the first page; the page *Timelines* lists all."""

@@ -7,7 +7,7 @@ after the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Generic
 
 from groups.history.digests.values import Key, MemberValue, PartitionKey, PartitionValue, Value
@@ -34,16 +34,7 @@ class Columns:
         return len(self.first)
 
     def lists(self) -> tuple[list[int], ...]:
-        return (
-            self.first,
-            self.last,
-            self.from_ms,
-            self.to_ms,
-            self.moments,
-            self.unassigned,
-            self.members,
-            self.unknown,
-        )
+        return tuple(getattr(self, each.name) for each in fields(self))
 
 
 @dataclass(slots=True)

@@ -4,8 +4,6 @@ Which fields there are, and what each holds, a schema defines at run time (``gro
 know it, and this is the one place of the wire formats where ``Any`` is used for that.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 Value = Any

@@ -21,8 +21,6 @@ records 6 to 8               target epoch, target of a member, current assignmen
 ===========================  =================================================================================
 """
 
-from __future__ import annotations
-
 from groups.wire.kip.apis import (
     INSTALL_ASSIGNMENT,
     INVALID_ASSIGNMENT,

@@ -17,8 +17,6 @@ module            what it is for
 ================  ======================================================================
 """
 
-from __future__ import annotations
-
 from groups.wire.rpc.apis import APIS, Api, Direction, api_message
 from groups.wire.rpc.error_codes import error_name
 from groups.wire.rpc.headers import (

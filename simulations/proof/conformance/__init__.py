@@ -28,8 +28,6 @@ module               what it is for
 ===================  =====================================================================================================
 """
 
-from __future__ import annotations
-
 from simulations.proof.conformance.configs import BadSetting, settings_of
 from simulations.proof.conformance.images import image_of_names, images_of
 from simulations.proof.conformance.recording import (

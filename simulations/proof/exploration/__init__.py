@@ -20,8 +20,6 @@ module                   what it is for
 =======================  ==============================================================
 """
 
-from __future__ import annotations
-
 from simulations.proof.exploration.actions import Budgets
 from simulations.proof.exploration.findings import STATES_MAX, Report, Violated
 from simulations.proof.exploration.plan import NotExplorable, Plan

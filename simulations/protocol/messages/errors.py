@@ -1,7 +1,5 @@
 """Kafka's error codes of a group's requests (``org.apache.kafka.common.protocol.Errors``)."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 from groups.wire import kip

@@ -1,6 +1,4 @@
 """Runs a scenario: a discrete-event engine with a seed, a network, processes that fail, and one log."""
 
-from __future__ import annotations
-
 from simulations.world.engine.checked_run import run
 from simulations.world.engine.simulation import RunTooLong

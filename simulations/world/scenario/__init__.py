@@ -1,7 +1,5 @@
 """Scenarios: who is in a group, what happens to it when, and where the rows of a proposal's table stand."""
 
-from __future__ import annotations
-
 from simulations.world.scenario.actions import Action, Event, How, Verb
 from simulations.world.scenario.environment import NetworkRates
 from simulations.world.scenario.errors import ScenarioError

@@ -1,7 +1,5 @@
 """The assignors of the classic protocol, which the leader's client runs."""
 
-from __future__ import annotations
-
 from simulations.protocol.assignors.classic.cooperative_sticky import CooperativeStickyAssignor
 from simulations.protocol.assignors.classic.range import RangeAssignor
 from simulations.protocol.assignors.classic.roundrobin import RoundRobinAssignor

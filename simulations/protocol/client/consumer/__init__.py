@@ -1,7 +1,5 @@
 """Consumers of the new protocol as membership machines: an answer goes in; requests and callbacks come out."""
 
-from __future__ import annotations
-
 from simulations.protocol.client.consumer.config import CloseOption, ConsumerClient, ConsumerConfig
 from simulations.protocol.client.consumer.consumer import Consumer
 from simulations.protocol.client.consumer.effects import (

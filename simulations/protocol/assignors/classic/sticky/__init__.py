@@ -9,8 +9,6 @@ Members are taken in the order of a Java ``HashMap`` by id wherever Kafka does s
 Kafka: ``AbstractStickyAssignor``, ``StickyAssignor`` (KIP-54, KIP-341, KIP-429, KIP-792).
 """
 
-from __future__ import annotations
-
 from simulations.protocol.assignors.classic.sticky.assignor import (
     AbstractStickyAssignor,
     Plan,

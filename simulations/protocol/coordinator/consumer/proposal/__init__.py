@@ -1,5 +1,3 @@
 """The coordinator as KIP-848's text describes it, where that differs from what was released."""
 
-from __future__ import annotations
-
 from simulations.protocol.coordinator.consumer.proposal.coordinator import KipCoordinator

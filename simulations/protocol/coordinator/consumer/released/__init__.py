@@ -5,6 +5,4 @@ the target and moves the member a step on. ``upgrading`` and ``downgrading`` con
 of the classic protocol in it.
 """
 
-from __future__ import annotations
-
 from simulations.protocol.coordinator.consumer.released.coordinator import KafkaCoordinator
