@@ -11,6 +11,7 @@ same timelines under the same ids; a log that went on since continues them (``gr
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 from django.db import DatabaseError, transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from groups import places, storage
@@ -29,7 +30,7 @@ from groups.imports import topic_copy
 from groups.imports.receiving import Received
 from groups.jobs.announce import announce, import_group
 from groups.jobs.children import ChildFailed, ChildKilled, ParentStops
-from groups.jobs.leases import LEASE_S, Leases, Watch, end_of_lease, end_of_wait, waits_of
+from groups.jobs.leases import LEASE_S, Leases, Watch, end_of_lease, end_of_wait, from_now, waits_of
 from groups.jobs.patience import patiently
 from groups.jobs.serving import IMPORTS, RUNS
 from groups.jobs.warm_children import WarmChildren
@@ -46,6 +47,8 @@ from groups.spark_ready import how_to_install, missing_packages
 from groups.storage import importing
 from groups.texts.end_offsets import EndOffsets
 from groups.watching.registry import NoSuchCluster
+
+log = logging.getLogger(__name__)
 
 children = WarmChildren("groups.pipeline.job")
 """One stays for the next import, with its Spark session if it has one."""
@@ -226,7 +229,7 @@ def perform(
     if not taken:
         return found
     say(import_id, {"type": "status", "status": found.status})
-    received = Received(import_id=import_id)
+    received = Received(import_id=import_id, attempt=found.options.get("attempts", 0))
     outcome: tuple[Import.Status, str] | None = None
     try:
         for outcome in _receive(found, received, publish):
@@ -237,8 +240,9 @@ def perform(
             elif not patiently(lambda: complete(import_id, received)):
                 outcome = Import.Status.CANCELLED, ""
     except ParentStops:
-        stopped = Import.Status.FAILED, "The worker was stopped meanwhile."
-        outcome = outcome or stopped
+        if outcome is None and patiently(lambda: begin_again(import_id, received.attempt)):
+            return get(import_id)
+        outcome = outcome or (Import.Status.FAILED, "The worker was stopped meanwhile.")
     except ChildKilled as error:
         outcome = outcome or (Import.Status.FAILED, why(error, "import"))
     except (ChildFailed, storage.StorageError, NoSuchCluster, ClusterError) as error:
@@ -247,6 +251,9 @@ def perform(
     except DatabaseError as error:
         reason = str(error).partition("\n")[0]
         outcome = Import.Status.FAILED, f"The database could not store the import's timelines: {reason}"
+    if not patiently(lambda: _attempt(import_id, received.attempt).exists()):
+        # This process stood still, and another worker began again meanwhile. Or it was deleted.
+        return get(import_id)
     remove_unpacked(import_id)
     if received.spark_missing and queue_of(found) == RUNS:
         Import.objects.filter(pk=import_id).update(options=found.options | {"queue": IMPORTS})
@@ -266,7 +273,7 @@ def _receive(
     def holds() -> bool:
         if received.is_newly_stuck():
             patiently(lambda: save_progress(found.id, received))
-        return patiently(lambda: renew(found.id))
+        return patiently(lambda: renew(found.id, received.attempt))
 
     watch = Watch(holds)
     paths, topics = found.paths, found.options.get("topics") or {}
@@ -336,22 +343,28 @@ def wait_for_spark(import_id: str) -> Import:
 
 def save_progress(import_id: str, received: Received) -> None:
     received.stage_began = False
-    Import.objects.filter(pk=import_id, status=Import.Status.RUNNING).update(
+    _attempt(import_id, received.attempt).filter(status=Import.Status.RUNNING).update(
         progress=received.progress, report=received.report()
     )
     say(import_id, {"type": "progress", **received.counts()})
 
 
-def renew(import_id: str) -> bool:
-    """Keep the lease of a running import; false if it was cancelled or deleted."""
-    held = Import.objects.filter(pk=import_id, status=Import.Status.RUNNING)
+def _attempt(import_id: str, attempt: int) -> QuerySet[Import]:
+    """The import's row while no later worker has begun it again."""
+    found = Import.objects.filter(pk=import_id)
+    return found.filter(options__attempts=attempt) if attempt else found
+
+
+def renew(import_id: str, attempt: int = 0) -> bool:
+    """Keep the lease of a running import; false if it was cancelled or deleted, or another worker has it."""
+    held = _attempt(import_id, attempt).filter(status=Import.Status.RUNNING)
     return bool(held.update(lease_until=end_of_lease()))
 
 
 def complete(import_id: str, received: Received) -> bool:
     """Store the timelines and end the import, both or neither; false if it was cancelled or deleted meanwhile."""
     with transaction.atomic():
-        running = Import.objects.filter(pk=import_id, status=Import.Status.RUNNING)
+        running = _attempt(import_id, received.attempt).filter(status=Import.Status.RUNNING)
         # First, so that who cancels now waits for the end of this transaction, and finds that it is too late.
         if not running.update(status=Import.Status.COMPLETE, finished=timezone.now()):
             return False
@@ -414,6 +427,7 @@ def repeat(import_id: str) -> bool:
         finished=None,
         progress={"stage": "Waiting for its turn"},
         report={},
+        options=found.options | {"attempts": 0},
         lease_until=end_of_wait(),
     )
     if again:
@@ -476,9 +490,36 @@ def remove_upload(import_id: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+ATTEMPTS_MOST = 3
+"""Workers that may end over one import: it is likely the import's fault, and a fourth one would end of it, too."""
+
+
+@makes_room
+def begin_again(import_id: str, attempt: int, **facts: Any) -> bool:
+    """Put a running import of a worker that ended back, for the next look at what is lost to queue it; false for one of a command, or
+    after ``ATTEMPTS_MOST`` workers. What it had written is removed."""
+    if not 0 < attempt < ATTEMPTS_MOST:
+        return False
+    progress = {"stage": "Begins again, since its worker ended"}
+    back = (
+        _attempt(import_id, attempt)
+        .filter(status=Import.Status.RUNNING, **facts)
+        .update(status=Import.Status.WAITING, progress=progress, report={}, lease_until=from_now())
+    )
+    if back:
+        remove_unpacked(import_id)
+        storage.collect(import_id)
+        log.warning("Import %s begins again: the worker that had it has ended.", import_id)
+        say(import_id, {"type": "status", "status": Import.Status.WAITING})
+    return bool(back)
+
+
 @makes_room
 def interrupt(import_id: str) -> None:
-    """Report an import whose lease expired as failed, and remove what it had written. What was uploaded stays."""
+    """Have an import whose lease expired begin again, or report it as failed, and remove what it had written. What was uploaded stays."""
+    attempt = get(import_id).options.get("attempts", 0)
+    if begin_again(import_id, attempt, lease_until__lte=from_now()):
+        return
     problem = f"Its worker ended, or could not reach the database for {LEASE_S} s."
     if leases.interrupt(import_id, Import.Status.FAILED, problem):
         remove_unpacked(import_id)

@@ -31,6 +31,9 @@ class Received:
     """What has come of an import so far. ``progress`` and ``report()`` are JSON."""
 
     import_id: str
+    attempt: int = 0
+    """Which worker's attempt it is; 0 for a command."""
+
     progress: dict[str, Any] = field(default_factory=lambda: {"stage": "Starting", "stages": []})
     timelines: list[dict[str, Any]] = field(default_factory=list)
     records: dict[str, Any] = field(default_factory=lambda: {"read": 0, "decoded": 0, "skipped": []})

@@ -34,6 +34,10 @@ def run_import(import_id: str) -> int | None:
     if spark_comes and found.progress.get("stage") == lifecycle.GETTING_SPARK and missing_packages():
         Import.objects.filter(pk=import_id, status=Import.Status.WAITING).update(lease_until=end_of_wait())
     else:
+        attempts = found.options.get("attempts", 0) + 1
+        Import.objects.filter(pk=import_id, status=Import.Status.WAITING).update(
+            options=found.options | {"attempts": attempts}
+        )
         try:
             found = lifecycle.perform(import_id, spark_comes=spark_comes)
         except lifecycle.NoSuchImport:

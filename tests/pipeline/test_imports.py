@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from groups import storage
 from groups.imports import lifecycle, receiving
 from groups.imports import tasks as import_tasks
 from groups.imports.receiving import Received
+from groups.jobs import children
 from groups.models import Import, Timeline
 from groups.storage import opened
 from tests.pipeline.importing import (
@@ -487,3 +489,47 @@ def test_what_was_taken_for_small_and_needs_spark_goes_on_in_the_queue_of_large_
 
     import_tasks.run_import(found.id)
     assert lifecycle.get(found.id).status == "failed"
+
+
+def test_an_import_whose_worker_ended_begins_again_three_times_at_most_and_that_worker_stores_nothing_later(
+    until: Until, queued: list[Any], store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = create("waits")
+    stood_still = performed(found, import_tasks.run_import)
+    until(lambda: files(store))
+    for attempts in (1, 2):
+        Import.objects.filter(pk=found.id).update(lease_until=timezone.now() - timedelta(seconds=1))
+        import_tasks.take_up_lost()
+        now = lifecycle.get(found.id)
+        assert (now.status, now.options["attempts"], files(store)) == ("waiting", attempts, [])
+        import_tasks.take_up_lost()
+        assert queued == [found.id] * attempts
+        Import.objects.filter(pk=found.id).update(
+            status="running", options=now.options | {"attempts": attempts + 1}
+        )
+    stood_still.join(15)
+    assert not stood_still.is_alive()
+    assert lifecycle.get(found.id).status == "running", "it is another worker's by now"
+
+    Import.objects.filter(pk=found.id).update(lease_until=timezone.now() - timedelta(seconds=1))
+    import_tasks.take_up_lost()
+    failed = lifecycle.get(found.id)
+    assert (failed.status, failed.problem[:16]) == ("failed", "Its worker ended")
+    assert Timeline.objects.count() == 0
+
+
+def test_an_import_begins_again_when_its_worker_is_stopped_and_one_of_a_command_does_not(
+    queued: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutting_down = threading.Event()
+    shutting_down.set()
+    monkeypatch.setattr(children, "shutting_down", shutting_down)
+    assert perform().status == "failed"
+    found = create()
+    import_tasks.run_import(found.id)
+    assert lifecycle.get(found.id).status == "waiting"
+    shutting_down.clear()
+    import_tasks.take_up_lost()
+    assert queued[-1] == found.id
+    import_tasks.run_import(found.id)
+    assert lifecycle.get(found.id).status == "complete"

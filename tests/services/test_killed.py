@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from groups.history.state.group import Semantics
 from simulations.world.engine import run as simulate
 from simulations.world.scenario import load
 from tests.benchmarks.generated.mixes import typical
-from tests.services.asked import TOKEN, Asked, until
+from tests.services.asked import Asked, until
 from tests.services.test_team import SCENARIO, team
 
 __all__ = ["team"]
@@ -35,14 +34,6 @@ def kill(team: Asked, name: str) -> None:
     team.processes[name].wait()
 
 
-def page(team: Asked, server: int, path: str) -> str:
-    request = urllib.request.Request(f"http://127.0.0.1:{team.ports[server]}{path}")
-    request.add_header("Authorization", f"Bearer {TOKEN}")
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        text: str = answer.read().decode()
-    return text
-
-
 def entries(team: Asked, server: int, timeline: str, last: int) -> list[Any]:
     """The timeline's first entries, as many as are asked for and one answer has at most."""
     last = min(last, ENTRIES_AT_ONCE)
@@ -50,7 +41,7 @@ def entries(team: Asked, server: int, timeline: str, last: int) -> list[Any]:
     return found
 
 
-def test_what_was_acknowledged_outlives_killed_workers_and_servers_and_the_work_is_resumed_or_repeated(
+def test_what_was_acknowledged_outlives_killed_workers_and_servers_and_the_work_is_resumed(
     team: Asked, tmp_path: Path
 ) -> None:
     body = json.dumps({"scenario": SCENARIO}).encode()
@@ -86,19 +77,7 @@ def test_what_was_acknowledged_outlives_killed_workers_and_servers_and_the_work_
     first = [json.loads(json.dumps(each.to_json())) for each in whole[:ENTRIES_AT_ONCE]]
     assert entries(team, LEFT, run, ended["last"]) == first
 
-    # An import states what happened to it, and is read again from what was uploaded.
-    until(lambda: facts(f"/api/imports/{found}")["status"] not in ("running", "away"))
-    assert facts(f"/api/imports/{found}")["status"] == "failed"
-    assert "Its worker ended" in facts(f"/api/imports/{found}")["problem"]
-    assert "Its worker ended" in page(team, LEFT, f"/import/{found}")
-    assert facts(f"/api/imports/{found}")["repeatable"]
-    # An answer that is lost on a busy machine is asked for again; by then it may be under way.
-    until(
-        lambda: (
-            team.ask(0, f"/api/imports/{found}/repeat", b"{}")
-            or facts(f"/api/imports/{found}")["status"] != "failed"
-        )
-    )
+    # An import begins again by itself, from what was uploaded.
     until(lambda: facts(f"/api/imports/{found}")["status"] in ("complete", "failed"))
     read = facts(f"/api/imports/{found}")
     assert read["status"] == "complete", read["problem"]
