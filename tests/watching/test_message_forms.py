@@ -98,6 +98,22 @@ def test_pagerduty_is_sent_a_trigger_and_a_resolve_of_one_event(watch: Watch) ->
     assert "R0UT1NG" not in str(registry.overview(watch.cluster))
 
 
+def test_grafana_is_shown_its_token_and_sent_a_region_for_each_rebalance(watch: Watch) -> None:
+    with receiver() as made:
+        rule = {"webhook": made.url(path="/api/annotations"), "form": "grafana", "key": "glsa_t0ken"}
+        story(watch, **rule)
+        assert asyncio.run(Sender(watch.cluster.pk).send_due()) == 2
+        heads, sent = zip(*(each.split(b"\r\n\r\n", 1) for each in made.requests), strict=True)
+    assert all(b"\r\nAuthorization: Bearer glsa_t0ken\r\n" in head for head in heads)
+    began, ended = sorted(map(json.loads, sent), key=len)
+    assert began.keys() == {"time", "tags", "text"}
+    assert began["tags"] == ["rebalance-explorer", "empty", "prod", "orders"]
+    assert "https://rebalance.example/t/" in began["text"]
+    assert (ended["time"], ended["tags"]) == (began["time"], began["tags"])
+    assert 8_000 <= ended["timeEnd"] - ended["time"] <= 10_000
+    assert "glsa_t0ken" not in str(registry.overview(watch.cluster))
+
+
 @contextmanager
 def mail_server(refusal: bytes = b"") -> Iterator[tuple[int, list[bytes]]]:
     """A server that speaks as much of SMTP as a client needs; what it was sent. ``refusal``: its answer to each message."""
@@ -189,6 +205,7 @@ def test_a_line_break_in_a_groups_name_stays_in_the_subject_and_stops_no_other_m
     [
         ({"form": "teams"}, "form"),
         ({"form": "pagerduty"}, "key"),
+        ({"form": "grafana"}, "key"),
         ({"key": "k"}, "key"),
         ({"form": "pagerduty", "key": "two words"}, "key"),
         ({"form": 7}, "form"),

@@ -30,7 +30,7 @@ from groups.terminal import page_text, terminal_name, terminal_text
 from groups.watching.alerts import registry
 from groups.watching.alerts.addresses import networks
 from groups.watching.alerts.destination import Destination, stored_destination
-from groups.watching.alerts.forms import Form, body_of, mail_of
+from groups.watching.alerts.forms import Form, body_of, mail_of, token_of
 from groups.watching.alerts.webhook import Answer, post
 
 log = logging.getLogger(__name__)
@@ -158,7 +158,12 @@ class Sender:
             # A name or a time comes from a cluster, and can be of a kind that the form cannot have.
             problem = f"The message cannot be written as {destination.form}: {error}"
             return Answer(ok=False, text=problem, again=False)
-        return await post(destination.url, body, also=networks(settings.WEBHOOK_NETWORKS))
+        return await post(
+            destination.url,
+            body,
+            token=token_of(destination.form, destination.key),
+            also=networks(settings.WEBHOOK_NETWORKS),
+        )
 
     def _take(self, row: Delivery, answer: Answer) -> None:
         row.tries += 1

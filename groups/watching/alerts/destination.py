@@ -14,7 +14,7 @@ from django.core.validators import validate_email
 
 from groups.alert_models import AlertRule
 from groups.clusters.faults import ClusterError
-from groups.watching.alerts.forms import Form
+from groups.watching.alerts.forms import KEYED, Form
 from groups.watching.alerts.rules import BadRule
 from groups.watching.alerts.webhook import BadUrl, checked, shown
 from groups.watching.secrets import seal, unseal
@@ -26,7 +26,7 @@ PEOPLE_MOST: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """``key``: PagerDuty's routing key, empty for other forms."""
+    """``key``: PagerDuty's routing key or Grafana's token, empty for other forms."""
 
     url: str
     form: Form = Form.JSON
@@ -61,9 +61,10 @@ def destination_of(given: Mapping[str, Any]) -> Destination | None:
         form = Form(values["form"] or (Form.MAIL if url.startswith(MAIL) else Form.JSON))
     except ValueError:
         raise BadRule(f"form must be one of {', '.join(Form)}.", "form") from None
-    if (form is Form.PAGERDUTY) != bool(values["key"]):
+    if (form in KEYED) != bool(values["key"]):
         raise BadRule(
-            "key is PagerDuty's routing key: the form pagerduty needs one, no other has one.", "key"
+            "key is PagerDuty's routing key, or the token of a Grafana service account: the forms pagerduty and grafana need one, no other has one.",
+            "key",
         )
     if values["key"] and not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", values["key"]):
         raise BadRule("key must be of letters and digits, 100 at most.", "key")

@@ -1,4 +1,4 @@
-"""The bodies that receivers of alerts take: our own, and those of chat tools, of Alertmanager and of PagerDuty.
+"""The bodies that receivers of alerts take: our own, and those of chat tools, of Alertmanager, of PagerDuty and of Grafana.
 
 Each is made of the stored message, which is our own form (``deliveries.message_of``).
 """
@@ -20,6 +20,7 @@ class Form(StrEnum):
     SLACK = "slack"
     ALERTMANAGER = "alertmanager"
     PAGERDUTY = "pagerduty"
+    GRAFANA = "grafana"
     MAIL = "mail"
 
 
@@ -28,8 +29,12 @@ OFFERED: Final[Mapping[Form, str]] = {
     Form.SLACK: "chat (Slack, Mattermost, Rocket.Chat)",
     Form.ALERTMANAGER: "Alertmanager (…/api/v2/alerts)",
     Form.PAGERDUTY: "PagerDuty (…/v2/enqueue)",
+    Form.GRAFANA: "Grafana annotation (…/api/annotations)",
     Form.MAIL: "e-mail (mailto:…)",
 }
+
+KEYED: Final = frozenset({Form.PAGERDUTY, Form.GRAFANA})
+"""Forms that need a key: PagerDuty's routing key is in the body, the token of a Grafana service account in a header."""
 
 HELD_FOR: Final = timedelta(days=7)
 """Alertmanager calls an alert over when nobody repeats it, within five minutes, unless it has an end: one that holds has this end until the real one is sent."""
@@ -41,6 +46,11 @@ FOUND_FOR: Final = timedelta(hours=1)
 def body_of(form: Form, message: Message, key: str = "") -> bytes:
     """The body of a POST. ``key``: PagerDuty's routing key."""
     return orjson.dumps(_BODIES[form](message, key))
+
+
+def token_of(form: Form, key: str) -> str:
+    """The token that the request shows; empty for none."""
+    return key if form is Form.GRAFANA else ""
 
 
 def mail_of(message: Message) -> tuple[str, str]:
@@ -98,6 +108,18 @@ def _pagerduty(message: Message, key: str) -> Any:
     return event | ({"links": [{"href": link, "text": "The moment"}]} if (link := _link(message)) else {})
 
 
+def _grafana(message: Message, key: str) -> Any:
+    """A line where it began; when it is over, the region from there to its end."""
+    began_ms = round(_time(message["since_ms"]).timestamp() * 1000)
+    ended = {"timeEnd": message["ended_ms"]} if message["status"] == "ended" else {}
+    return {
+        "time": began_ms,
+        **ended,
+        "tags": ["rebalance-explorer", message["rule"]["kind"], message["cluster"], message["group"]],
+        "text": "\n".join(filter(None, (message["says"], message["headline"], _link(message)))),
+    }
+
+
 def _time(at_ms: int | None) -> datetime:
     """A time of the watcher's clock; a test has none, and gets the present."""
     return datetime.now(UTC) if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC)
@@ -114,4 +136,5 @@ _BODIES: Final[Mapping[Form, Callable[[Message, str], Any]]] = {
     Form.SLACK: _slack,
     Form.ALERTMANAGER: _alertmanager,
     Form.PAGERDUTY: _pagerduty,
+    Form.GRAFANA: _grafana,
 }

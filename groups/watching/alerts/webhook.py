@@ -83,16 +83,22 @@ async def resolved(host: str, port: int) -> list[str]:
 
 
 async def post(
-    url: str, body: bytes, *, also: Sequence[Network] = (), whole_s: float = WHOLE_S, trust: str | None = None
+    url: str,
+    body: bytes,
+    *,
+    token: str = "",
+    also: Sequence[Network] = (),
+    whole_s: float = WHOLE_S,
+    trust: str | None = None,
 ) -> Answer:
-    """Send ``body`` (JSON). ``also``: networks that are reached besides public addresses; ``trust``: a CA, PEM, for tests."""
+    """Send ``body`` (JSON), with ``token`` as the bearer's where one is given. ``also``: networks that are reached besides public addresses; ``trust``: a CA, PEM, for tests."""
     try:
         parts = checked(url)
     except BadUrl as error:
         return Answer(ok=False, text=str(error), again=False)
     try:
         async with asyncio.timeout(whole_s):
-            return await _post(parts, body, also, trust)
+            return await _post(parts, _request(parts, body, token), also, trust)
     except TimeoutError:
         return Answer(ok=False, text=f"No answer within {whole_s:g} s")
     except socket.gaierror:
@@ -104,7 +110,7 @@ async def post(
         return Answer(ok=False, text=f"The connection failed: {problem}"[:300])
 
 
-async def _post(parts: SplitResult, body: bytes, also: Sequence[Network], trust: str | None) -> Answer:
+async def _post(parts: SplitResult, request: bytes, also: Sequence[Network], trust: str | None) -> Answer:
     host, tls = parts.hostname or "", parts.scheme == "https"
     port = parts.port or (443 if tls else 80)
     addresses = await resolved(host, port)
@@ -118,7 +124,7 @@ async def _post(parts: SplitResult, body: bytes, also: Sequence[Network], trust:
         allowed[0], port, ssl=context, server_hostname=host if tls else None, limit=HEAD_BYTES_MOST
     )
     try:
-        writer.write(_request(parts, body))
+        writer.write(request)
         await writer.drain()
         return _answer(await reader.readuntil(b"\r\n\r\n"))
     except asyncio.LimitOverrunError:
@@ -135,13 +141,14 @@ async def _post(parts: SplitResult, body: bytes, also: Sequence[Network], trust:
                 await writer.wait_closed()
 
 
-def _request(parts: SplitResult, body: bytes) -> bytes:
+def _request(parts: SplitResult, body: bytes, token: str) -> bytes:
     target = parts.path or "/"
     if parts.query:
         target += f"?{parts.query}"
+    shown = f"Authorization: Bearer {token}\r\n" if token else ""
     head = (
         f"POST {target} HTTP/1.1\r\nHost: {parts.netloc}\r\nUser-Agent: rebalance-explorer\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        f"{shown}Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
     return head.encode("ascii") + body
 

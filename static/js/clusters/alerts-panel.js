@@ -12,7 +12,17 @@ import { messageOf } from '../shared/errors.js';
 import { keep, kept } from '../shared/kept.js';
 import { counted } from '../shared/numbers.js';
 import { duration } from '../frame/words.js';
-import { FIELDS, aboutWords, deliveryWords, holding, isOfGroups, ruleOf, silenceOf, silenceWords } from './alerts.js';
+import {
+  FIELDS,
+  KEYED,
+  aboutWords,
+  deliveryWords,
+  holding,
+  isOfGroups,
+  ruleOf,
+  silenceOf,
+  silenceWords,
+} from './alerts.js';
 
 const KEPT = 'alerts in this browser';
 
@@ -151,7 +161,7 @@ export function alertsPanel(url, first, cluster, clockOfServer) {
 
   function key() {
     const sent = /** @type {HTMLSelectElement} */ (form.elements.namedItem('form'));
-    part('rule-key').hidden = sent.value !== 'pagerduty';
+    part('rule-key').hidden = !KEYED.includes(sent.value);
   }
 
   form.addEventListener('change', (event) => {

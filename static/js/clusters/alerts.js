@@ -67,12 +67,15 @@ export function aboutWords(rule) {
   return rule.group ? `in ${rule.group}` : 'in all groups';
 }
 
+/** Forms that need a key. */
+export const KEYED = ['pagerduty', 'grafana'];
+
 /** Where messages go; a form is sent with an address alone. @param {{[name: string]: string}} fields */
 function destinationOf(fields) {
   const webhook = (fields.webhook ?? '').trim();
   if (!webhook) return { webhook };
   const form = webhook.startsWith('mailto:') ? 'mail' : (fields.form ?? 'json');
-  return { webhook, form, ...(form === 'pagerduty' ? { key: (fields.key ?? '').trim() } : {}) };
+  return { webhook, form, ...(KEYED.includes(form) ? { key: (fields.key ?? '').trim() } : {}) };
 }
 
 /** The body of a new rule, from a form's fields. @param {{[name: string]: string}} fields */
