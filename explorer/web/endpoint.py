@@ -236,14 +236,26 @@ def searched_for(query: Mapping[str, str]) -> str:
     q = query.get("q", "").strip()
     if len(q) > SEARCH_LENGTH_MOST:
         raise BadRequest(f"q has {len(q)} characters; it takes {SEARCH_LENGTH_MOST}.", field="q")
+    if "\0" in q:
+        raise BadRequest("q has the character U+0000 in it, which no name has.", field="q")
     return q
 
 
 def listed_page(
-    request: HttpRequest, found: QuerySet[Row], most: int, shown: Callable[[Row], object]
+    request: HttpRequest,
+    found: QuerySet[Row],
+    most: int,
+    shown: Callable[[Row], object],
+    *,
+    by: str = "title",
 ) -> HttpResponse:
-    """``most`` rows of a list as a JSON array, behind the first ``after`` ones; the header ``Link`` leads to those that follow."""
+    """``most`` rows of a list as a JSON array, behind the first ``after`` ones; the header ``Link`` leads to those that follow.
+
+    With ``q`` those whose field ``by`` has it.
+    """
     after = number(request.GET, "after", 0)
+    if q := searched_for(request.GET):
+        found = found.filter(**{f"{by}__icontains": q})
     rows = list(found[after : after + most + 1])
     response = json_response([shown(row) for row in rows[:most]])
     return linked(response, request, after + most) if len(rows) > most else response

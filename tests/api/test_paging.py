@@ -56,6 +56,18 @@ def pages(client: Client, path: str) -> list[list[Any]]:
 
 
 @pytest.mark.parametrize("path", LISTS)
+def test_a_list_has_the_rows_alone_whose_name_has_what_is_asked_for(
+    rows: None, client: Client, path: str
+) -> None:
+    path, _, _ = path.partition("?")
+    every, some = (client.get(path, {"q": q}).json() for q in ("", "C3"))
+    assert (len(every), len(some)) == (COUNT, 1)
+    assert client.get(path, {"q": "nothing"}).json() == []
+    refused = client.get(path, {"q": "c\0"})
+    assert (refused.status_code, refused.json()["error"]["field"]) == (400, "q")
+
+
+@pytest.mark.parametrize("path", LISTS)
 def test_the_pages_of_a_list_have_each_row_once_and_in_the_order_of_the_list(
     rows: None, client: Client, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:

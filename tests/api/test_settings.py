@@ -231,20 +231,6 @@ def test_a_server_beyond_loopback_is_refused(tmp_path: Path, host: str) -> None:
     assert "This server speaks no TLS" in done.stderr
 
 
-def test_a_teams_settings_behind_tls_have_no_warning_of_a_deployment(tmp_path: Path) -> None:
-    team = {
-        "LOGIN": "password",
-        "BEHIND_TLS": "1",
-        "DATABASE_URL": "postgresql://me@127.0.0.1:1/explorer",
-        "REDIS_URL": "redis://127.0.0.1:1/0",
-        "ALLOWED_HOSTS": "rebalance.internal",
-    }
-    done = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **team)
-    assert (done.returncode, "no issues" in done.stdout) == (0, True), done.stderr
-    without = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **team | {"BEHIND_TLS": ""})
-    assert "security.W012" in without.stderr
-
-
 def test_the_models_and_the_migrations_agree(tmp_path: Path) -> None:
     assert manage(tmp_path, "makemigrations", "--check", "--dry-run").returncode == 0
 

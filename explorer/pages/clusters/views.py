@@ -104,7 +104,7 @@ def _span(row: GroupTimeline) -> str:
 
 def api_list(request: HttpRequest) -> HttpResponse:
     registry.take_environment()
-    return listed_page(request, Cluster.objects.all(), CLUSTERS_SHOWN_MOST, detail)
+    return listed_page(request, Cluster.objects.all(), CLUSTERS_SHOWN_MOST, detail, by="name")
 
 
 def api_add(request: HttpRequest) -> HttpResponse:
@@ -155,7 +155,8 @@ def api_delete(request: HttpRequest, cluster_id: str) -> HttpResponse:
 
 
 def api_groups(request: HttpRequest, cluster_id: str) -> HttpResponse:
-    return listed_page(request, rows_of(found_or_refused(cluster_id)), GROUPS_SHOWN_MOST, row_of)
+    found = rows_of(found_or_refused(cluster_id))
+    return listed_page(request, found, GROUPS_SHOWN_MOST, row_of, by="group")
 
 
 def api_timelines(request: HttpRequest, cluster_id: str) -> HttpResponse:

@@ -87,7 +87,8 @@ def listed(request: HttpRequest, timeline_id: str) -> HttpResponse:
     """In the order of their moments; a reply follows later than what it replies to."""
     timeline = storage.get(timeline_id)
     rights = rights_in(request)
-    return listed_page(request, _all(timeline), NOTES_MOST, lambda note: row_of(note, timeline, rights))
+    notes = _all(timeline)
+    return listed_page(request, notes, NOTES_MOST, lambda note: row_of(note, timeline, rights), by="text")
 
 
 def write(request: HttpRequest, timeline_id: str) -> HttpResponse:

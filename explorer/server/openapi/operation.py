@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
 from explorer.server.openapi.schemas import Schema
+from explorer.web.endpoint import SEARCH_LENGTH_MOST
 
 WHOLE_MOST: Final = 10**18 - 1
 """``explorer.web.endpoint.number`` takes 18 digits."""
@@ -106,3 +107,4 @@ def fields(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 AFTER: Final = whole("after", "how many were shown before; the header Link leads to the next page")
+NAMED: Final = text("q", "a part of the name, or of a note's text", most=SEARCH_LENGTH_MOST)

@@ -9,6 +9,7 @@ from explorer.pages.imports.views import LISTED_MOST
 from explorer.server.openapi.operation import (
     AFTER,
     FLAG,
+    NAMED,
     TEXT,
     TEXTS,
     Content,
@@ -117,7 +118,7 @@ ROWS: Final = (
     Operation(
         "GET api-imports",
         f"Imports, the newest first, {LISTED_MOST} from `after` on",
-        query=(AFTER,),
+        query=(AFTER, NAMED),
         answer=array(fields(LISTED)),
     ),
     Operation(

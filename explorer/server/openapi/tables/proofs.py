@@ -8,6 +8,7 @@ from explorer.pages.proofs.starting import BUDGET_MOST
 from explorer.server.openapi.operation import (
     AFTER,
     FLAG,
+    NAMED,
     TEXT,
     Content,
     Operation,
@@ -55,7 +56,7 @@ ROWS: Final = (
     Operation(
         "GET api-proofs",
         "Proofs, the newest first, without their reports",
-        query=(AFTER,),
+        query=(AFTER, NAMED),
         answer=array(fields(SUMMARY)),
     ),
     queued(

@@ -9,6 +9,7 @@ from explorer.pages.sweeps.views import LISTED_MOST
 from explorer.server.openapi.operation import (
     AFTER,
     FLAG,
+    NAMED,
     TEXT,
     TEXTS,
     Content,
@@ -81,7 +82,7 @@ ROWS: Final = (
     Operation(
         "GET api-sweeps",
         f"Sweeps, the newest first, {LISTED_MOST} from `after` on",
-        query=(AFTER,),
+        query=(AFTER, NAMED),
         answer=array(fields(LISTED)),
     ),
     queued(

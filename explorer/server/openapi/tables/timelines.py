@@ -20,6 +20,7 @@ from explorer.server.openapi.operation import (
     AFTER,
     ANYTHING,
     FLAG,
+    NAMED,
     TEXT,
     TEXTS,
     Operation,
@@ -371,7 +372,7 @@ ROWS: Final = (
     Operation(
         "GET api-notes",
         "Notes, questions and replies, by their moments",
-        query=(AFTER,),
+        query=(AFTER, NAMED),
         answer=list[NoteRow],
     ),
     Operation(

@@ -16,6 +16,7 @@ from explorer.server.openapi.operation import (
     AFTER,
     ANYTHING,
     FLAG,
+    NAMED,
     TEXT,
     TEXTS,
     Content,
@@ -91,7 +92,7 @@ ROWS: Final = (
     Operation(
         "GET api-clusters",
         f"Live clusters, {CLUSTERS_SHOWN_MOST} from `after` on",
-        query=(AFTER,),
+        query=(AFTER, NAMED),
         answer=list[ClusterDetail],
     ),
     Operation(
@@ -122,7 +123,7 @@ ROWS: Final = (
     Operation(
         "GET api-cluster-groups",
         f"Its groups by name, {GROUPS_SHOWN_MOST:,} from `after` on",
-        query=(AFTER,),
+        query=(AFTER, NAMED),
         answer=list[GroupRow],
     ),
     Operation(
