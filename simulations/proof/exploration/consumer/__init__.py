@@ -10,10 +10,9 @@
 =================  ====================================================================
 module             what it is for
 =================  ====================================================================
-``world``          the group at the start, forms, what can happen, what is asked of every world
+``world``          the group at the start, its coordinator, forms, what can happen, what is asked of every world
 ``moves``          steps that a process takes, each taken once for the states that decide it
 ``processes``      a process, and the checker's account of its callbacks and commits
-``coordinators``   the coordinator: who holds what, and whether it took a commit that it must not
 =================  ====================================================================
 """
 
