@@ -11,7 +11,7 @@ import orjson
 from django.core.exceptions import RequestDataTooBig
 from django.db import IntegrityError
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import RawPostDataException
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
@@ -87,6 +87,23 @@ class BadRequest(Exception):
     def field(self) -> str | None:
         """The field of the request that is wrong, if it is one."""
         return self.facts.get("field")
+
+
+def shown_on_a_page(get: Callable[[str], Row], row_id: str) -> Row:
+    """What ``get`` finds, or Django's page of 404: a page is not answered with the API's JSON."""
+    try:
+        return get(row_id)
+    except GONE as error:
+        raise Http404(str(error)) from error
+
+
+def check_room(waiting: int, most: int, what: str) -> None:
+    """429 where as many wait or run already as this server takes."""
+    if waiting >= most:
+        message = (
+            f"{waiting} {what} are waiting or running, which is as many as this server takes. Try again soon."
+        )
+        raise BadRequest(message, status=429)
 
 
 def no_such_entry(timeline: Timeline, at: int) -> BadRequest:

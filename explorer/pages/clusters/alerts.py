@@ -10,10 +10,10 @@ from django.urls import reverse
 from explorer.accounts.permissions import Action
 from explorer.accounts.roles import rights_in
 from explorer.accounts.targets import Target
-from explorer.pages.clusters.views import found_or_refused
 from explorer.web.endpoint import BadRequest, json_body, json_response
 from groups.alert_models import AlertRule
 from groups.reserve import makes_room
+from groups.watching import registry as clusters
 from groups.watching.alerts import deliveries, registry, silences
 from groups.watching.alerts.registry import overview, shown_delivery, shown_rule
 from groups.watching.alerts.rules import BadRule
@@ -21,16 +21,16 @@ from groups.watching.alerts.rules import BadRule
 
 def api_alerts(request: HttpRequest, cluster_id: str) -> HttpResponse:
     """``GET …/alerts``: rules, alerts and the log of deliveries."""
-    return json_response(overview(found_or_refused(cluster_id)))
+    return json_response(overview(clusters.get(cluster_id)))
 
 
 def api_rules(request: HttpRequest, cluster_id: str) -> HttpResponse:
-    return json_response([shown_rule(row) for row in found_or_refused(cluster_id).rules.all()])
+    return json_response([shown_rule(row) for row in clusters.get(cluster_id).rules.all()])
 
 
 def api_add(request: HttpRequest, cluster_id: str) -> HttpResponse:
     """``POST …/rules``: 201; the process that watches the cluster evaluates it within seconds."""
-    cluster, given = found_or_refused(cluster_id), json_body(request)
+    cluster, given = clusters.get(cluster_id), json_body(request)
     rights = rights_in(request)
     if given.get("webhook") and rights and (why := rights.refused(Action.TARGET, Target(None, cluster.pk))):
         raise BadRequest(why, status=403, field="webhook")
@@ -46,7 +46,7 @@ def api_add(request: HttpRequest, cluster_id: str) -> HttpResponse:
 def api_usual(request: HttpRequest, cluster_id: str) -> HttpResponse:
     """``POST …/rules/usual``: the rules for a cluster of which nothing else is known, as far as it has them not; 201."""
     try:
-        rows = registry.add_usual(found_or_refused(cluster_id))
+        rows = registry.add_usual(clusters.get(cluster_id))
     except BadRule as error:
         raise BadRequest(str(error), field=error.field) from error
     return json_response([shown_rule(row) for row in rows], status=201)
@@ -82,13 +82,13 @@ def api_test(request: HttpRequest, cluster_id: str, rule_id: str) -> HttpRespons
 def api_silences(request: HttpRequest, cluster_id: str) -> HttpResponse:
     """``GET …/silences``: those that hold."""
     return json_response(
-        [silences.shown(row) for row in silences.active(found_or_refused(cluster_id), _now_ms())]
+        [silences.shown(row) for row in silences.active(clusters.get(cluster_id), _now_ms())]
     )
 
 
 def api_silence(request: HttpRequest, cluster_id: str) -> HttpResponse:
     """``POST …/silences``: until a time no message is sent of some groups and rules; 201."""
-    cluster = found_or_refused(cluster_id)
+    cluster = clusters.get(cluster_id)
     try:
         row = silences.add(cluster, silences.silence_of(json_body(request)), _now_ms())
     except BadRule as error:
@@ -98,7 +98,7 @@ def api_silence(request: HttpRequest, cluster_id: str) -> HttpResponse:
 
 def api_end_silence(request: HttpRequest, cluster_id: str, silence_id: str) -> HttpResponse:
     """``DELETE …/silences/<id>``: messages are sent again; also of what began meanwhile and still holds."""
-    if not makes_room(found_or_refused(cluster_id).silences.filter(pk=silence_id).delete)()[0]:
+    if not makes_room(clusters.get(cluster_id).silences.filter(pk=silence_id).delete)()[0]:
         raise BadRequest(f"There is no silence {silence_id!r}.", status=404)
     return HttpResponse(status=204)
 
@@ -109,6 +109,6 @@ def _now_ms() -> int:
 
 def _rule(cluster_id: str, rule_id: str) -> AlertRule:
     try:
-        return registry.get(found_or_refused(cluster_id), rule_id)
+        return registry.get(clusters.get(cluster_id), rule_id)
     except registry.NoSuchRule as error:
         raise BadRequest(str(error), status=404) from error

@@ -25,7 +25,7 @@ from explorer.pages.clusters.describing import (
 from explorer.pages.clusters.testing import tested
 from explorer.pages.troubles.views import inlined_table
 from explorer.watchers import watchers
-from explorer.web.endpoint import BadRequest, json_body, json_response, listed_page
+from explorer.web.endpoint import BadRequest, json_body, json_response, listed_page, shown_on_a_page
 from explorer.web.inlined import inlined
 from groups.cluster_models import Cluster
 from groups.clusters.faults import ClusterError
@@ -56,7 +56,7 @@ def clusters(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def cluster(request: HttpRequest, cluster_id: str) -> HttpResponse:
-    found = found_or_refused(cluster_id, page=True)
+    found = shown_on_a_page(registry.get, cluster_id)
     data = {
         "cluster": detail(found),
         "groups": groups_of(found),
@@ -78,7 +78,7 @@ def cluster(request: HttpRequest, cluster_id: str) -> HttpResponse:
 @require_safe
 def timelines(request: HttpRequest, cluster_id: str) -> HttpResponse:
     """``?group=NAME``: all timelines of one group, with their spans."""
-    found, group = found_or_refused(cluster_id, page=True), request.GET.get("group", "")
+    found, group = shown_on_a_page(registry.get, cluster_id), request.GET.get("group", "")
     rows = timelines_of(found, group)
     if not rows:
         raise Http404(f"Cluster {found.name} has no timeline of a group {group!r}.")
@@ -130,12 +130,12 @@ def api_check(request: HttpRequest) -> HttpResponse:
 
 
 def api_detail(request: HttpRequest, cluster_id: str) -> HttpResponse:
-    return json_response(detail(found_or_refused(cluster_id)))
+    return json_response(detail(registry.get(cluster_id)))
 
 
 def api_change(request: HttpRequest, cluster_id: str) -> HttpResponse:
     """``PATCH``: ``{"watched": false}`` pauses, ``true`` goes on."""
-    found = found_or_refused(cluster_id)
+    found = registry.get(cluster_id)
     watched = json_body(request).get("watched")
     if not isinstance(watched, bool):
         raise BadRequest("watched must be true or false.", field="watched")
@@ -146,7 +146,7 @@ def api_change(request: HttpRequest, cluster_id: str) -> HttpResponse:
 
 def api_delete(request: HttpRequest, cluster_id: str) -> HttpResponse:
     """Forget the cluster, and all that was recorded of it."""
-    found_or_refused(cluster_id)
+    registry.get(cluster_id)
     try:
         registry.remove(cluster_id)
     except registry.BadCluster as error:
@@ -155,27 +155,17 @@ def api_delete(request: HttpRequest, cluster_id: str) -> HttpResponse:
 
 
 def api_groups(request: HttpRequest, cluster_id: str) -> HttpResponse:
-    found = rows_of(found_or_refused(cluster_id))
+    found = rows_of(registry.get(cluster_id))
     return listed_page(request, found, GROUPS_SHOWN_MOST, row_of, by="group")
 
 
 def api_timelines(request: HttpRequest, cluster_id: str) -> HttpResponse:
     """``GET …/timelines?group=NAME``: the group's timelines, the newest first; empty where there are none."""
-    found = found_or_refused(cluster_id)
+    found = registry.get(cluster_id)
     group = request.GET.get("group")
     if group is None:
         raise BadRequest("group must name a group of the cluster.", field="group")
     return json_response(timelines_of(found, group))
-
-
-def found_or_refused(cluster_id: str, *, page: bool = False) -> Cluster:
-    """The cluster; 404 where there is none, as a page or as JSON of the API."""
-    try:
-        return registry.get(cluster_id)
-    except registry.NoSuchCluster as error:
-        if page:
-            raise Http404(str(error)) from error
-        raise
 
 
 def _properties(body: dict[str, Any]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import transaction
 
 from explorer.pages.imports.receiving import KeptFile
-from explorer.web.endpoint import BadRequest
+from explorer.web.endpoint import BadRequest, check_room
 from groups import storage
 from groups.imports import lifecycle
 from groups.imports.client_settings import BadSetting, settings_of
@@ -186,11 +186,7 @@ def repeat(import_id: str) -> bool:
 def _room_for_one_more() -> None:
     open_status = (Import.Status.WAITING, Import.Status.RUNNING)
     waiting = Import.objects.filter(status__in=open_status).count()
-    if waiting >= IMPORTS_WAITING_MOST:
-        raise BadRequest(
-            f"{waiting} imports are waiting or running, which is as many as this server takes. Try again soon.",
-            status=429,
-        )
+    check_room(waiting, IMPORTS_WAITING_MOST, "imports")
 
 
 def _queue(**facts: Any) -> Import:

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 
 from explorer.pages.imports.uploading import printable, safe_path, title_of
 from explorer.pages.runs.starting import asked_run
-from explorer.web.endpoint import BadRequest
+from explorer.web.endpoint import BadRequest, check_room
 from groups import storage
 from groups.imports import lifecycle
 from simulations import samples
@@ -112,11 +112,7 @@ def start_upload(request: HttpRequest) -> Proof:
 
 
 def _queue(title: str, question: Mapping[str, Any], proof_id: str = "") -> Proof:
-    if proof_runs.proofs.open_count() >= OPEN_MOST:
-        raise BadRequest(
-            f"{OPEN_MOST} proofs are waiting or running, which is as many as this server takes. Try again soon.",
-            status=429,
-        )
+    check_room(proof_runs.proofs.open_count(), OPEN_MOST, "proofs")
     with transaction.atomic():
         proof = proof_runs.create(title, question, proof_id=proof_id)
         transaction.on_commit(lambda: run_proof.delay(proof.id), robust=True)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from explorer.pages.proofs.starting import start_exploration, start_sample, start_upload
-from explorer.web.endpoint import BadRequest, created_response, json_body, json_response, listed_page
-from simulations.jobs.long_questions import NoSuchQuestion
+from explorer.web.endpoint import (
+    BadRequest,
+    created_response,
+    json_body,
+    json_response,
+    listed_page,
+    shown_on_a_page,
+)
 from simulations.jobs.proof_runs import KEPT_MOST, proofs
 from simulations.models import Proof
 
@@ -23,10 +29,7 @@ RECENT_MOST: Final = 10
 @ensure_csrf_cookie
 def show(request: HttpRequest, proof_id: str) -> HttpResponse:
     """A proof while it runs, and its report."""
-    try:
-        proof = proofs.get(proof_id)
-    except NoSuchQuestion as error:
-        raise Http404(str(error)) from error
+    proof = shown_on_a_page(proofs.get, proof_id)
     return render(request, "proofs/proof.html", {"proof": proof, "asks": described(proof)["asks"]})
 
 

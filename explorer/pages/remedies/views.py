@@ -6,19 +6,25 @@ from typing import Any, Final
 
 import orjson
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
 from explorer.pages.runs.starting import start_run
-from explorer.web.endpoint import BadRequest, created_response, json_body, json_response
+from explorer.web.endpoint import (
+    BadRequest,
+    check_room,
+    created_response,
+    json_body,
+    json_response,
+    shown_on_a_page,
+)
 from explorer.web.inlined import inlined
 from groups import storage
 from simulations.jobs import remedy_runs
 from simulations.jobs.incidents import incident_of
-from simulations.jobs.long_questions import NoSuchQuestion
 from simulations.jobs.question_tasks import run_search
 from simulations.jobs.remedy_runs import searches
 from simulations.models import RemedySearch
@@ -33,10 +39,7 @@ SEARCHES_OPEN_MOST: Final = 5
 @ensure_csrf_cookie
 def show(request: HttpRequest, search_id: str) -> HttpResponse:
     """A search while it runs, and when it has ended."""
-    try:
-        search = searches.get(search_id)
-    except NoSuchQuestion as error:
-        raise Http404(str(error)) from error
+    search = shown_on_a_page(searches.get, search_id)
     context = {"search": search, "data": inlined("remedies-data", orjson.dumps(described(search)))}
     return render(request, "remedies/remedies.html", context)
 
@@ -49,11 +52,7 @@ def start(request: HttpRequest, timeline_id: str) -> HttpResponse:
         raise BadRequest(f"at must be an entry's number, from 0 to {timeline.last}.", field="at")
     if not isinstance(seeds, int) or isinstance(seeds, bool) or not 1 <= seeds <= SEEDS_MOST:
         raise BadRequest(f"seeds must be a whole number from 1 to {SEEDS_MOST}.", field="seeds")
-    if searches.open_count() >= SEARCHES_OPEN_MOST:
-        raise BadRequest(
-            f"{SEARCHES_OPEN_MOST} searches are waiting or running, which is as many as this server takes. Try again soon.",
-            status=429,
-        )
+    check_room(searches.open_count(), SEARCHES_OPEN_MOST, "searches")
     with transaction.atomic():
         search = remedy_runs.create(timeline, at, seeds)
         transaction.on_commit(lambda: run_search.delay(search.id), robust=True)

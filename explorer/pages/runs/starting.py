@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from django.conf import settings
 from django.db import transaction
 
-from explorer.web.endpoint import BadRequest
+from explorer.web.endpoint import BadRequest, check_room
 from groups import storage
 from groups.history.state.group import Semantics
 from groups.models import Timeline
@@ -147,11 +147,7 @@ def _room_for_one_more() -> None:
     waiting = Timeline.objects.filter(
         source=Timeline.Source.SIMULATION, status=Timeline.Status.RUNNING
     ).count()
-    if waiting >= settings.RUNS_WAITING_MOST:
-        raise BadRequest(
-            message=f"{waiting} runs are waiting or running, which is as many as this server takes. Try again soon.",
-            status=429,
-        )
+    check_room(waiting, settings.RUNS_WAITING_MOST, "runs")
     held = storage.bytes_of_runs()
     if held + (waiting + 1) * settings.RUN_BYTES_MOST > settings.RUNS_BYTES_MOST:
         raise BadRequest(

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.http import QueryDict
 
-from explorer.web.endpoint import BadRequest
+from explorer.web.endpoint import BadRequest, check_room
 from simulations.jobs import sweep_runs
 from simulations.jobs.sweep_tasks import run_sweep
 from simulations.laboratory import BOARDS, CaseError
@@ -114,9 +114,4 @@ def _queue(sweep: Sweep) -> None:
 
 
 def _room_for_one_more() -> None:
-    waiting = Sweep.objects.filter(status__in=sweep_runs.OPEN).count()
-    if waiting >= SWEEPS_WAITING_MOST:
-        raise BadRequest(
-            f"{waiting} sweeps are waiting or running, which is as many as this server takes. Try again soon.",
-            status=429,
-        )
+    check_room(Sweep.objects.filter(status__in=sweep_runs.OPEN).count(), SWEEPS_WAITING_MOST, "sweeps")

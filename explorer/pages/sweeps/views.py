@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 import orjson
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
 from explorer.pages.sweeps.describing import Shown, cell_detail, detail, listed, seed_detail, shown_of, table
 from explorer.pages.sweeps.starting import asked_in_form, go_on, start, wished
-from explorer.web.endpoint import BadRequest, created_response, json_body, json_response, listed_page
+from explorer.web.endpoint import (
+    BadRequest,
+    created_response,
+    json_body,
+    json_response,
+    listed_page,
+    shown_on_a_page,
+)
 from explorer.web.inlined import inlined
 from groups.spark_ready import install_spark, missing_packages
 from simulations.jobs import sweep_runs
@@ -68,10 +75,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @ensure_csrf_cookie
 def show(request: HttpRequest, sweep_id: str) -> HttpResponse:
     """A sweep while it runs, and when it is done."""
-    try:
-        sweep = sweep_runs.get(sweep_id)
-    except sweep_runs.NoSuchSweep as error:
-        raise Http404(str(error)) from error
+    sweep = shown_on_a_page(sweep_runs.get, sweep_id)
     shown = shown_of(request.GET)
     found = detail(sweep, shown if isinstance(shown, Shown) else Shown())
     context = {

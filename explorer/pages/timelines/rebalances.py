@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TypedDict
 
 import orjson
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from explorer.web.endpoint import json_response
+from explorer.web.endpoint import json_response, shown_on_a_page
 from explorer.web.inlined import inlined
 from groups import storage
 from groups.history.verdict.rebalances import RebalanceRow, rebalances_of
@@ -36,10 +36,7 @@ def listed(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD"])
 def show(request: HttpRequest, timeline_id: str) -> HttpResponse:
-    try:
-        timeline = storage.get(timeline_id)
-    except storage.NoSuchTimeline as error:
-        raise Http404(str(error)) from error
+    timeline = shown_on_a_page(storage.get, timeline_id)
     data = {"timeline": timeline.id, **table_of(timeline)}
     context = {"timeline": timeline, "data": inlined("rebalances-data", orjson.dumps(data))}
     return render(request, "board/rebalances.html", context)

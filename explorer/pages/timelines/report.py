@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods
@@ -15,6 +15,7 @@ from explorer.figures.thumbnails import thumbnail
 from explorer.pages.forks.starting import tree_of
 from explorer.pages.home.pictures import picture_of
 from explorer.pages.timelines.notes import ShownNote, shown_notes
+from explorer.web.endpoint import shown_on_a_page
 from groups import storage
 from groups.exporting import fresh_key
 from groups.history.verdict.rebalances import RebalanceRow, rebalances_of
@@ -90,10 +91,7 @@ class Report(NamedTuple):
 @require_http_methods(["GET", "HEAD"])
 def show(request: HttpRequest, timeline_id: str) -> HttpResponse:
     """The page; with ``format=md`` its Markdown; with ``notes=1`` either has the notes; with ``names=hidden`` pseudonyms, and leads nowhere."""
-    try:
-        timeline = storage.get(timeline_id)
-    except storage.NoSuchTimeline as error:
-        raise Http404(str(error)) from error
+    timeline = shown_on_a_page(storage.get, timeline_id)
     kind = request.GET.get("format", "html")
     if kind not in {"html", "md"}:
         message = f"format={kind[:40]!r} is unknown; there are html and md."

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import orjson
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from explorer.web.endpoint import BadRequest
+from explorer.web.endpoint import BadRequest, shown_on_a_page
 from groups import storage
 from groups.history.entries import Entry
 from groups.history.state.group import Semantics
@@ -33,10 +33,7 @@ FORMATS: Final = ("html", "jsonl", "segment")
 @require_safe
 def show(request: HttpRequest, timeline_id: str) -> HttpResponse:
     """The page; with ``format=jsonl`` its lines, with ``format=segment`` the records as a broker would have written them."""
-    try:
-        timeline = storage.get(timeline_id)
-    except storage.NoSuchTimeline as error:
-        raise Http404(str(error)) from error
+    timeline = shown_on_a_page(storage.get, timeline_id)
     form = request.GET.get("format", "html")
     try:
         if form not in FORMATS:
