@@ -10,7 +10,7 @@ module           what it is for
 ``log_follower`` the log's partitions, each fetched from the broker that leads it, and how far that broker's clock is off
 ``followed``     one followed group under way: what waits of it, and what its row contains
 ``log_storing``  the source of records: what was read of the log becomes entries, stored with the place to go on from
-``columns``      the shape of a row of the groups list, and its columns
+``group_row``    the shape of a row of the groups list
 ``rows``         groups as lists show them
 ``row_facts``    the facts of a row, computed from a description or a frame
 ``live_source``  what a live timeline comes from, and how that is now
