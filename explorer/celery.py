@@ -11,7 +11,9 @@ from typing import Any
 from celery import Celery, Task, signals
 from django.db import InterfaceError, OperationalError
 
+from explorer.server import spans
 from explorer.server.attendance import Attendance
+from explorer.server.requests import current
 from groups.jobs.patience import AGAIN_S, AWAY_MOST_S, is_away
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "explorer.settings")
@@ -54,6 +56,14 @@ _begun_s: dict[str, float] = {}
 """When each task of this process began, by its id."""
 
 
+@signals.before_task_publish.connect  # type: ignore[untyped-decorator]
+def send_trace(headers: dict[str, Any], **known: Any) -> None:
+    """A task that a request began is in the request's trace."""
+    noted = current.get()
+    if noted is not None:
+        headers["traceparent"] = str(noted.place)
+
+
 @signals.task_prerun.connect  # type: ignore[untyped-decorator]
 def log_begun(task_id: str, task: Task, args: Sequence[Any], **known: Any) -> None:
     _begun_s[task_id] = time.monotonic()
@@ -67,6 +77,9 @@ def log_ended(
     """A task returns how many records it went through (of a run its entries, of a sweep its cases), or nothing where it had nothing to do."""
     took_s = time.monotonic() - _begun_s.pop(task_id, time.monotonic())
     failed = state not in (None, "SUCCESS")
+    place = spans.place_after((task.request.headers or {}).get("traceparent", ""))
+    facts = {"task": task_id, "of": _of(args)}
+    spans.note(task.name, place, took_s, kind=spans.CONSUMER, failed=failed, facts=facts)
     records = f", {retval:,} records" if isinstance(retval, int) and not failed else ""
     how = f" ({state})" if failed else ""
     log.info("Task %s %s ended after %.1f s%s%s.", task.name, _of(args), took_s, records, how)

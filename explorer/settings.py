@@ -298,6 +298,9 @@ LOG_LEVEL = environment.choice("LOG_LEVEL", "WARNING", of=("DEBUG", "INFO", "WAR
 LOG_FORMAT = environment.choice("LOG_FORMAT", "TEXT", of=("TEXT", "JSON")).lower()
 """Whether log lines are text for a reader, or JSON objects for a log store."""
 
+OTEL_EXPORTER_OTLP_ENDPOINT = environment.address("OTEL_EXPORTER_OTLP_ENDPOINT")
+"""Where spans of requests and tasks are sent; empty for nowhere."""
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -107,7 +107,9 @@ def traces(timeline: Timeline, wanted: Wanted) -> Export:
     document = {
         "resourceSpans": [
             {
-                "resource": {"attributes": _attributes({"service.name": f"consumer group {timeline.group}"})},
+                "resource": {
+                    "attributes": otlp_attributes({"service.name": f"consumer group {timeline.group}"})
+                },
                 "scopeSpans": [{"scope": {"name": "rebalance-explorer"}, "spans": spans}],
             }
         ]
@@ -128,7 +130,7 @@ def _spans(timeline_id: str, owners: Owners, rebalance: Rebalance) -> list[dict[
                 "parentSpanId": root_id,
                 "name": f"{topic}-{partition} to {owner}",
                 **_times(taken.from_ms, taken.to_ms),
-                "attributes": _attributes(
+                "attributes": otlp_attributes(
                     {"topic": topic, "partition": partition, "from": taken.owner, "to": owner}
                 ),
             }
@@ -140,7 +142,7 @@ def _spans(timeline_id: str, owners: Owners, rebalance: Rebalance) -> list[dict[
         {
             "traceId": trace_id,
             "spanId": last["spanId"],
-            "attributes": _attributes({"relation": "blocked by"}),
+            "attributes": otlp_attributes({"relation": "blocked by"}),
         }
     ] if last else []  # fmt: skip
     root = {
@@ -148,7 +150,7 @@ def _spans(timeline_id: str, owners: Owners, rebalance: Rebalance) -> list[dict[
         "spanId": root_id,
         "name": f"rebalance to epoch {rebalance.epoch}",
         **_times(began_ms, ended_ms),
-        "attributes": _attributes({"epoch": rebalance.epoch, "entry": rebalance.sequence}),
+        "attributes": otlp_attributes({"epoch": rebalance.epoch, "entry": rebalance.sequence}),
         "links": links,
     }
     return [root, *children]
@@ -162,7 +164,7 @@ def _times(from_ms: int, to_ms: int) -> dict[str, Any]:
     }
 
 
-def _attributes(values: Mapping[str, str | int | None]) -> list[dict[str, Any]]:
+def otlp_attributes(values: Mapping[str, str | int | None]) -> list[dict[str, Any]]:
     return [
         {"key": key, "value": {"intValue": str(value)} if isinstance(value, int) else {"stringValue": value}}
         for key, value in values.items()

@@ -16,7 +16,8 @@ from typing import Any, Final
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
-from explorer.server.metrics.request_times import request_times
+from explorer.server import spans
+from explorer.server.metrics.request_times import NO_ROUTE, request_times
 from explorer.web.coalescing import CAME_S
 
 log = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ class Noted:
 
     id: str
     request: HttpRequest
+    place: spans.Place
 
     def facts(self) -> dict[str, str]:
         """What a log line has of it: ``request``, ``timeline`` where it is about one, ``user`` where one has logged in.
@@ -69,14 +71,24 @@ def noting_requests(get_response: Any) -> Any:
 @contextmanager
 def _noted(request: HttpRequest) -> Iterator[Any]:
     given = request.headers.get("X-Request-Id", "")
-    noted = Noted(given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex[:16], request)
+    request_id = given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex[:16]
+    noted = Noted(request_id, request, spans.place_after(request.headers.get("traceparent", "")))
     came_s = getattr(request, "scope", {}).get(CAME_S, time.monotonic())
     before = current.set(noted)
 
     def done(response: HttpResponseBase) -> HttpResponseBase:
         seconds = time.monotonic() - came_s
         match = request.resolver_match
-        request_times.add(match.route if match else None, response.status_code, seconds)
+        route = match.route if match else None
+        request_times.add(route, response.status_code, seconds)
+        spans.note(
+            f"{request.method} /{route or NO_ROUTE}",
+            noted.place,
+            seconds,
+            kind=spans.SERVER,
+            failed=response.status_code >= 500,
+            facts=noted.facts() | {"http.response.status_code": response.status_code},
+        )
         log.info("%s %s: %d in %.3f s", request.method, request.path, response.status_code, seconds)
         return response
 
