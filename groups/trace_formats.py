@@ -1,4 +1,4 @@
-"""A timeline's ownership in formats of other tools: a table (CSV, Parquet), a trace for each rebalance (OTLP), tracks (Chrome's trace events)."""
+"""A timeline's ownership in formats of other tools: a table (CSV, Parquet), a trace for each rebalance (OTLP), tracks (Perfetto)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from groups.models import Timeline
 from groups.storage.courses import Courses, courses_of
 from groups.storage.handing_on import CannotHandOn, checked
 from groups.storage.lag_sources import Known
+from groups.wire.codecs.primitives import write_unsigned_varint
 
 COLUMNS: Final = ("topic", "partition", "from_ms", "to_ms", "owner")
 """Of the table: a row for each interval in which a partition existed and had one owner; ``owner`` is empty while it was unassigned."""
@@ -178,33 +179,64 @@ def _hex(length: int, *of: str | int) -> str:
 
 
 def tracks(timeline: Timeline, wanted: Wanted) -> Export:
-    """Trace events in Chrome's JSON, which ui.perfetto.dev opens too: a track for each partition, with its owners; one with the epochs."""
+    """A trace of Perfetto's: a track for each partition, with its owners as slices; one with the epochs. Times are in nanoseconds."""
     owners = _owners(timeline, wanted)
-    events: list[dict[str, Any]] = [_named("process_name", 1, 0, f"Group {timeline.group}")]
-    events.append(_named("thread_name", 1, 1, "Epochs"))
+    trace = bytearray()
+    _track(trace, GROUP_TRACK, f"Group {timeline.group}")
+    _track(trace, EPOCH_TRACK, "Epochs", GROUP_TRACK)
     for one in owners.courses.rebalances:
-        events.append(_slice(1, f"epoch {one.epoch}", one.at_ms, one.until_ms, {"entry": one.sequence}))
+        _slice(trace, EPOCH_TRACK, f"epoch {one.epoch}", one.at_ms, one.until_ms, {"entry": one.sequence})
     rows: dict[Place, int] = {}
     for interval in owners.intervals():
         if interval.place not in rows:
-            rows[interval.place] = len(rows) + 2
+            rows[interval.place] = EPOCH_TRACK + 1 + len(rows)
             topic, partition = interval.place
-            events.append(_named("thread_name", 1, rows[interval.place], f"{topic}-{partition}"))
+            _track(trace, rows[interval.place], f"{topic}-{partition}", GROUP_TRACK)
         name = interval.owner or "unassigned"
-        events.append(_slice(rows[interval.place], name, interval.from_ms, interval.to_ms, {}))
-    content = orjson.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
-    return Export(name=f"timeline-{timeline.id}.trace.json", content=content)
+        _slice(trace, rows[interval.place], name, interval.from_ms, interval.to_ms, {})
+    return Export(name=f"timeline-{timeline.id}.perfetto-trace", content=bytes(trace))
 
 
-def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
-    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}}
+GROUP_TRACK: Final = 1
+EPOCH_TRACK: Final = 2
+
+SLICE_BEGIN: Final = 1
+SLICE_END: Final = 2
 
 
-def _slice(thread: int, name: str, from_ms: int, to_ms: int, args: Mapping[str, int]) -> dict[str, Any]:
-    """A complete event; times of the format are microseconds."""
-    return {
-        "ph": "X", "pid": 1, "tid": thread, "name": name, "ts": from_ms * 1000, "dur": (to_ms - from_ms) * 1000, "args": args,
-    }  # fmt: skip
+def _message(*fields: tuple[int, int | bytes | str]) -> bytes:
+    """A message of Protocol Buffers: numbers as varints, all else with its length."""
+    out = bytearray()
+    for number, value in fields:
+        if isinstance(value, int):
+            write_unsigned_varint(out, number << 3)
+            write_unsigned_varint(out, value)
+        else:
+            content = value.encode() if isinstance(value, str) else value
+            write_unsigned_varint(out, number << 3 | 2)
+            write_unsigned_varint(out, len(content))
+            out += content
+    return bytes(out)
+
+
+def _packet(trace: bytearray, *fields: tuple[int, int | bytes | str]) -> None:
+    """``Trace.packet``, with ``trusted_packet_sequence_id``."""
+    trace += _message((1, _message(*fields, (10, 1))))
+
+
+def _track(trace: bytearray, uuid: int, name: str, parent: int = 0) -> None:
+    """``TracePacket.track_descriptor``: ``uuid``, ``name``, ``parent_uuid``."""
+    _packet(trace, (60, _message((1, uuid), (2, name), (5, parent))))
+
+
+def _slice(
+    trace: bytearray, track: int, name: str, from_ms: int, to_ms: int, notes: Mapping[str, int]
+) -> None:
+    """Two of ``TracePacket.track_event``: ``type``, ``track_uuid``, ``name`` and ``debug_annotations``, each at its ``timestamp``."""
+    noted = [(4, _message((10, key), (4, value))) for key, value in notes.items()]
+    begin = _message((9, SLICE_BEGIN), (11, track), (23, name), *noted)
+    _packet(trace, (8, max(0, from_ms) * 1_000_000), (11, begin))
+    _packet(trace, (8, max(0, to_ms) * 1_000_000), (11, _message((9, SLICE_END), (11, track))))
 
 
 FORMATS: Final[Mapping[str, Exporter]] = {

@@ -32,7 +32,7 @@ TYPES: Final = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
     "otlp": "application/json",
-    "perfetto": "application/json",
+    "perfetto": "application/octet-stream",
 }
 
 _making = threading.BoundedSemaphore(MADE_AT_ONCE)

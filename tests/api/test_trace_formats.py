@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 
+import duckdb
 import pandas
 import pytest
 from django.test import Client
+from google.protobuf.json_format import ParseDict
+from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2
 
 from groups import storage
 from groups.exporting import EXPORTERS, Wanted, fresh_key
@@ -54,18 +60,65 @@ def test_table_traces_and_tracks_have_what_the_rebalances_of_the_api_have(client
         assert (len(one["traceId"]), len(one["spanId"])) == (32, 16)
         assert int(one["startTimeUnixNano"]) <= int(one["endTimeUnixNano"])
 
-    events = json.loads(made(run, "perfetto"))["traceEvents"]
-    slices = [one for one in events if one["ph"] == "X" and one["tid"] > 1]
-    assert len(slices) == len(table)
-    assert sum(one["dur"] for one in slices if one["name"] == "unassigned") == 1000 * (
-        (free["to_ms"] - free["from_ms"]).sum()
-    )
-    tracks = {one["tid"]: one["args"]["name"] for one in events if one["name"] == "thread_name"}
-    assert {one["tid"] for one in slices} | {1} == set(tracks)
+    with_owners = [one for one in slices_of(made(run, "perfetto")) if one[0] != "Epochs"]
+    assert sorted(with_owners) == sorted(
+        (f"{one.topic}-{one.partition}", one.owner if isinstance(one.owner, str) else "unassigned",
+         one.from_ms * 1_000_000, one.to_ms * 1_000_000)
+        for one in table.itertuples()
+    )  # fmt: skip
     answer = client.post(
         f"/api/timelines/{run.id}/exports", {"format": "csv"}, content_type="application/json"
     )
     assert answer.content == made(run, "csv")
+
+
+def slices_of(content: bytes) -> list[tuple[str, str, int, int]]:
+    """Track, name, begin and end (ns), read by Perfetto's own messages."""
+    tracks: dict[int, str] = {}
+    begun: dict[int, tuple[str, int]] = {}
+    found = []
+    for packet in perfetto_trace_pb2.Trace.FromString(content).packet:
+        if packet.HasField("track_descriptor"):
+            tracks[packet.track_descriptor.uuid] = packet.track_descriptor.name
+            continue
+        event = packet.track_event
+        if event.type == event.TYPE_SLICE_BEGIN:
+            assert event.track_uuid not in begun
+            begun[event.track_uuid] = (event.name, packet.timestamp)
+        else:
+            assert event.type == event.TYPE_SLICE_END
+            name, since = begun.pop(event.track_uuid)
+            found.append((tracks[event.track_uuid], name, since, packet.timestamp))
+    assert not begun
+    return found
+
+
+def test_opentelemetrys_messages_take_the_traces_and_duckdb_the_tables(tmp_path: Path) -> None:
+    run = incident()
+    document = json.loads(made(run, "otlp"))
+    spans = document["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    # OTLP has ids as hex, where JSON of Protocol Buffers has bytes as base64.
+    for one in [*spans, *(link for span in spans for link in span.get("links", ()))]:
+        for key in ("traceId", "spanId", "parentSpanId"):
+            if key in one:
+                one[key] = base64.b64encode(bytes.fromhex(one[key])).decode()
+    read = ParseDict(document, TracesData(), ignore_unknown_fields=False)
+    taken = read.resource_spans[0].scope_spans[0].spans
+    assert {len(one.trace_id) for one in taken} == {16}
+    roots = {one.span_id for one in taken if not one.parent_span_id}
+    assert {one.parent_span_id for one in taken if one.parent_span_id} <= roots
+    assert {link.span_id for one in taken for link in one.links} <= {one.span_id for one in taken}
+
+    answers = []
+    for kind in ("csv", "parquet"):
+        file = tmp_path / f"owned.{kind}"
+        file.write_bytes(made(run, kind))
+        length = "to_ms - from_ms" if kind == "csv" else "epoch_ms(to_ms) - epoch_ms(from_ms)"
+        query = (
+            f"select topic, partition, owner, sum({length})::bigint from '{file}' group by all order by all"
+        )
+        answers.append(duckdb.execute(query).fetchall())
+    assert answers[0] == answers[1] != []
 
 
 def test_a_stretch_has_its_own_intervals_and_names_are_not_hidden_in_silence() -> None:
