@@ -12,7 +12,7 @@ import orjson
 
 from groups import storage
 from groups.exporting import Export, Exporter, Wanted
-from groups.history.lag.cost import Place, Rebalance
+from groups.history.lag.course import Place, Rebalance
 from groups.models import Timeline
 from groups.storage.courses import Courses, courses_of
 from groups.storage.handing_on import CannotHandOn, checked

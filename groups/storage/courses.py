@@ -13,7 +13,7 @@ from groups.history.digests import values, window
 from groups.history.digests.digest_json import partition_answer
 from groups.history.entries import Entry, Kind
 from groups.history.evidence.not_read import not_read
-from groups.history.lag.cost import Course, Place, Rebalance, Stretch, Tenure
+from groups.history.lag.course import Course, Place, Rebalance, Stretch, Tenure
 from groups.models import Timeline
 from groups.storage.digests import Wanted
 from groups.storage.lag_sources import Known

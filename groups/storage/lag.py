@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final, Literal, TypedDict
 
-from groups.history.lag.cost import Cost, Place, Rebalance, Stretch, cost_of
+from groups.history.lag.cost import Cost, cost_of
+from groups.history.lag.course import Place, Rebalance, Stretch
 from groups.history.lag.estimate import Estimate, estimate_of
 from groups.history.lag.partition import Lag, NotKnown, total_of
 from groups.history.lag.range import cost_of_range

@@ -14,7 +14,7 @@ from typing import Final
 from django.db.models import Q
 
 from groups.cluster_models import WatchedGroup
-from groups.history.lag.cost import Place
+from groups.history.lag.course import Place
 from groups.history.lag.loss import Loss, loss_of
 from groups.history.lag.partition import Commits, Lag, PartitionEnds
 from groups.models import OffsetBlock, Timeline

@@ -14,7 +14,8 @@ from confluent_kafka import Message, Producer
 
 from groups import storage
 from groups.cluster_models import Cluster
-from groups.history.lag.cost import Cost, Place, Rebalance, cost_of
+from groups.history.lag.cost import Cost, cost_of
+from groups.history.lag.course import Place, Rebalance
 from groups.history.lag.partition import PartitionEnds
 from groups.storage.courses import courses_of
 from groups.storage.lag_sources import known_between

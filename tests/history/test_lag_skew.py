@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.history.lag.cost import Place
+from groups.history.lag.course import Place
 from groups.history.lag.partition import Lag, NotKnown
 from groups.history.lag.skew import Skew, SkewKind, _median_without, grown, skews
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from groups.history.entries import Entry
-from groups.history.lag.cost import Place, Stretch
+from groups.history.lag.course import Place, Stretch
 from groups.history.replay.fold import replay
 from groups.history.state.consumption import Consumption
 from groups.history.state.group import initial_state

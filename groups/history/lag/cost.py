@@ -17,16 +17,22 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from operator import attrgetter
 from typing import Final, NamedTuple
 
-from groups.history.lag.partition import Lag, NotKnown, PartitionEnds
-
-Place = tuple[str, int]
-"""Topic and partition."""
-
-BEFORE_MS: Final = 60_000
-"""The lag before a rebalance is the greatest one of so long before: between two commits a lag rises and falls."""
+from groups.history.lag.bounds import read_twice, unread_most
+from groups.history.lag.course import (
+    BEFORE_MS,
+    Amount,
+    Course,
+    Place,
+    Rebalance,
+    Stretch,
+    Tenure,
+    changes_in,
+    owner_before,
+    sum_of,
+)
+from groups.history.lag.partition import NotKnown
 
 CATCH_UP_MS_MOST: Final = 3_600_000
 """A group that has not caught up so long after is said not to have."""
@@ -35,62 +41,6 @@ CATCH_UP_MS_MOST: Final = 3_600_000
 PAUSES_LEAST: Final = 2
 MISSED_TIMES: Final = 2
 """A commit is missed after so many times the longest of at least so many pauses between commits in the minute before."""
-
-
-class Rebalance(NamedTuple):
-    """One rebalance: of a modern group from its epoch on, of a classic one from its joining phase on, where that is known.
-
-    ``until_ms`` is when the next one began, or the end of what is known.
-
-    ``is_last``: nothing follows, so that what happens at ``until_ms`` is of it. ``stops_all``: every member stopped and began again at its committed offsets, whatever moved (eager assignors).
-    """
-
-    sequence: int
-    epoch: int | None
-    at_ms: int
-    until_ms: int
-    stops_all: bool = False
-    is_last: bool = False
-
-
-class Tenure(NamedTuple):
-    """Whose a partition was from ``from_ms`` until the next one: ``owner`` is null for nobody, ``exists`` false before it existed."""
-
-    from_ms: int
-    owner: str | None
-    exists: bool = True
-
-
-class Stretch(NamedTuple):
-    from_ms: int
-    to_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Course:
-    """What is known of one partition: ``tenures`` by time, ``silent`` the times in which its owner was silent.
-
-    ``not_read``: when nobody fetched it; null where no log reports that, so that it is inferred.
-    ``ends`` is null where no end offset is known; ``lags`` has one for each look of ``cost_of``.
-    """
-
-    tenures: Sequence[Tenure]
-    silent: Sequence[Stretch] = ()
-    ends: PartitionEnds | None = None
-    lags: Sequence[Lag] = ()
-    not_read: Sequence[Stretch] | None = None
-
-
-class Amount(NamedTuple):
-    """A number of records, or milliseconds: at most ``most``, which is null where there is no bound, and ``why`` the reason.
-
-    ``least`` is certain of records read twice. Of what was not read it is about so much: a silence begins at the last commit, and
-    a killed member may have read on.
-    """
-
-    least: int
-    most: int | None
-    why: NotKnown | None = None
 
 
 class Usual(NamedTuple):
@@ -143,7 +93,7 @@ def cost_of(
     rebalance: Rebalance, courses: Mapping[Place, Course], looks: Sequence[int], before: Cost | None = None
 ) -> Cost:
     """What it cost; ``looks`` are the times of the courses' lags, and ``before`` is the cost of the rebalance before this one."""
-    changes = {place: _changes(course, rebalance) for place, course in courses.items()}
+    changes = {place: changes_in(course, rebalance) for place, course in courses.items()}
     settled_ms = max((one.from_ms for some in changes.values() for one in some), default=rebalance.at_ms)
     counted_ms = before.settled_ms if before is not None else None
     places: dict[Place, PlaceCost] = {}
@@ -165,7 +115,7 @@ def cost_of(
         since_ms = min([since_ms, *(one.from_ms for one in silent)])
     for place, course in courses.items():
         if not (changes[place] or unread[place] or rebalance.stops_all):
-            carried.append(_unread_most(course, rebalance, (), 0))
+            carried.append(unread_most(course, rebalance, (), 0))
             continue
         stop = Stretch(since_ms, settled_ms)
         if rebalance.stops_all and not unread[place]:
@@ -184,13 +134,13 @@ def cost_of(
             moved=_has_moved(course, rebalance, changes[place]),
             unassigned_ms=_length(_unassigned(course, rebalance)),
             unread_ms=_length(unread[place]),
-            unread_most=_unread_most(course, rebalance, changes[place], _length(unread[place])),
+            unread_most=unread_most(course, rebalance, changes[place], _length(unread[place])),
             waited=waited,
             waited_why=waited_why,
             usual=usual,
             caught_up_ms=caught_up,
             caught_up_why=why,
-            twice=_twice(course, rebalance, changes[place], silences[place]),
+            twice=read_twice(course, rebalance, changes[place], silences[place]),
         )
     behind = {**(before.behind if before is not None else {}), **places}
     return _total(places, behind, carried, since_ms, settled_ms)
@@ -226,29 +176,8 @@ def _total(
     )
 
 
-def sum_of(some: Sequence[Amount]) -> Amount:
-    """What is between the sums of their bounds; without an upper one where one of them has none."""
-    why = next((one.why for one in some if one.most is None), None)
-    most = sum(one.most or 0 for one in some) if why is None else None
-    return Amount(sum(one.least for one in some), most, why)
-
-
-def _changes(course: Course, rebalance: Rebalance) -> list[Tenure]:
-    """The tenures that began in it; one that ends as it begins has those of its moment."""
-    end_ms = max(rebalance.until_ms + rebalance.is_last, rebalance.at_ms + 1)
-    return [one for one in course.tenures if rebalance.at_ms <= one.from_ms < end_ms]
-
-
-def _owner_before(course: Course, rebalance: Rebalance) -> Tenure | None:
-    """The last tenure with an owner that began before it."""
-    return next(
-        (one for one in reversed(course.tenures) if one.from_ms < rebalance.at_ms and one.owner is not None),
-        None,
-    )
-
-
 def _has_moved(course: Course, rebalance: Rebalance, changes: Sequence[Tenure]) -> bool:
-    giver = _owner_before(course, rebalance)
+    giver = owner_before(course, rebalance.at_ms)
     takers = [one.owner for one in changes if one.owner is not None]
     return giver is not None and any(owner != giver.owner for owner in takers)
 
@@ -319,62 +248,6 @@ def _length(some: Iterable[Stretch]) -> int:
     return sum(one.to_ms - one.from_ms for one in some)
 
 
-def _unread_most(course: Course, rebalance: Rebalance, changes: Sequence[Tenure], unread_ms: int) -> Amount:
-    """How long nobody can have read it at most: no log has when an owner stops and begins to fetch, its commits enclose it.
-
-    The first record that was not committed was written after the last look whose end offset is not above the commit. The next owner
-    had read when a commit goes on. Of a client that commits its position, and has one commit in flight at most, what a commit adds
-    was read after the second commit before it; one that sends more of them (``commitAsync``), or commits older offsets, may be
-    unread for longer.
-
-    An owner that has not proved that it reads when the next rebalance begins may be unread in that one, too, from there on.
-    """
-    exact = Amount(unread_ms, unread_ms)
-    is_moved = bool(changes) or rebalance.stops_all
-    taken = None if is_moved else _taken_before(course, rebalance)
-    was_owned = _owner_before(course, rebalance) is not None if is_moved else taken is not None
-    if course.not_read is not None or not was_owned:
-        return exact
-    if course.ends is None:
-        return Amount(unread_ms, None, NotKnown.NO_ROUND)
-    commits = course.ends.committed
-    after = course.ends.committed_by(changes[-1].from_ms if changes else rebalance.at_ms)
-    last = commits[after - 1] if after else None
-    if last is None or last.offset is None or last.offset < 0:
-        return Amount(unread_ms, None, NotKnown.NO_COMMIT)
-    if taken is not None:
-        before = course.ends.committed_by(taken.from_ms)
-        begun = commits[before - 1].offset if before else None
-        if begun is None or last.offset > begun:
-            return exact
-    to_ms = rebalance.until_ms
-    for at in range(after, len(commits)):
-        one = commits[at]
-        if one.at_ms >= to_ms or (one.offset or 0) > last.offset:
-            to_ms = min(to_ms, one.at_ms)
-            break
-    from_ms = course.ends.reached_ms(last, by_ms=to_ms)
-    if isinstance(from_ms, NotKnown):
-        return Amount(unread_ms, None, from_ms)
-    if taken is not None:
-        from_ms = max(from_ms, rebalance.at_ms)
-    below = after - 1
-    while below and commits[below].offset == last.offset and commits[below].at_ms > from_ms:
-        below -= 1
-    if below:
-        from_ms = max(from_ms, commits[below - 1].at_ms)
-    return Amount(unread_ms, max(unread_ms, to_ms - from_ms))
-
-
-def _taken_before(course: Course, rebalance: Rebalance) -> Tenure | None:
-    """The tenure in which it begins, where its owner took over from another one."""
-    until = bisect_left(course.tenures, rebalance.at_ms, key=attrgetter("from_ms"))
-    last = course.tenures[until - 1] if until > 1 else None
-    if last is None or last.owner is None:
-        return None
-    return last if any(one.owner is not None for one in course.tenures[: until - 1]) else None
-
-
 def _waited(course: Course, unread: Sequence[Stretch]) -> tuple[int | None, NotKnown | None]:
     """The records that were written in these times."""
     written = 0.0
@@ -438,48 +311,3 @@ def _caught_up(
         if lag.records <= usual.records or is_soon:
             return looks[at], None
     return None, why or NotKnown.NOT_YET
-
-
-def _twice(
-    course: Course, rebalance: Rebalance, changes: Sequence[Tenure], silences: Sequence[Stretch]
-) -> Amount:
-    """Records that the owner before may have read and the next one read again.
-
-    The owner before read at most to the end of the log as it gave the partition up. One that had fallen silent is taken to have
-    stopped within its longest pause between commits. What the next owner committed below that is certain.
-    """
-    giver = _owner_before(course, rebalance)
-    taken = next((one for one in changes if one.owner is not None), None)
-    if giver is None or (taken is None and not rebalance.stops_all):
-        return Amount(0, 0)
-    if taken is not None and taken.owner == giver.owner and not rebalance.stops_all:
-        return Amount(0, 0)
-    if course.ends is None:
-        return Amount(0, None, NotKnown.NO_ROUND)
-    taken_ms = rebalance.at_ms if taken is None else taken.from_ms
-    commits = course.ends.committed
-    after = bisect_right(commits, taken_ms, key=lambda one: one.at_ms)
-    start = commits[after - 1].offset if after else None
-    if start is None or start < 0:
-        return Amount(0, None, NotKnown.NO_COMMIT)
-    following = next(
-        (one.offset for one in commits[after:] if one.offset is not None and one.offset >= 0), None
-    )
-    least = max(0, start - following) if following is not None else 0
-    released_ms = min((one.from_ms for one in changes), default=rebalance.at_ms)
-    stopped_ms = _stopped_ms(course, silences, commits_until=after, by_ms=released_ms)
-    end = course.ends.end(min(released_ms, stopped_ms))
-    if isinstance(end, NotKnown):
-        return Amount(least, None, end)
-    return Amount(least, max(least, round(end) - start))
-
-
-def _stopped_ms(course: Course, silences: Sequence[Stretch], *, commits_until: int, by_ms: int) -> int:
-    """Until when the owner may have read on: to ``by_ms``, or as long after its silence began as it paused at most before."""
-    silent = next((one for one in silences if one.from_ms <= by_ms <= one.to_ms), None)
-    if silent is None or course.ends is None:
-        return by_ms
-    commits = course.ends.committed[:commits_until]
-    times = [one.at_ms for one in commits if silent.from_ms - BEFORE_MS <= one.at_ms <= silent.from_ms]
-    pauses = [later - sooner for sooner, later in pairwise(times)]
-    return silent.from_ms + max(pauses) if pauses else by_ms

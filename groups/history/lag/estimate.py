@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from groups.history.lag.cost import BEFORE_MS, CATCH_UP_MS_MOST, Cost, Course, Place
+from groups.history.lag.cost import CATCH_UP_MS_MOST, Cost
+from groups.history.lag.course import BEFORE_MS, Course, Place
 from groups.history.lag.partition import Commit
 
 

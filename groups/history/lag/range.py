@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from groups.history.lag.cost import Amount, Course, Place, Rebalance, Stretch, cost_of, sum_of
+from groups.history.lag.cost import cost_of
+from groups.history.lag.course import Amount, Course, Place, Rebalance, Stretch, sum_of
 
 
 @dataclass(frozen=True, slots=True)

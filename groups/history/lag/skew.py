@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from groups.history.lag.cost import Place
+from groups.history.lag.course import Place
 from groups.history.lag.partition import Lag
 
 LOOKS_LEAST: Final = 6
