@@ -128,6 +128,8 @@ class RangeAnswer(TypedDict):
     interrupted: list[str]
     unassigned_partition_ms: int
     unread_partition_ms: int
+    unread_partition_ms_most: int | None
+    unread_why: str | None
     read_twice_least: int
     read_twice_most: int | None
     read_twice_why: str | None
@@ -152,6 +154,8 @@ def range_between(timeline: Timeline, first: int, last: int) -> RangeAnswer:
         "interrupted": cost.interrupted,
         "unassigned_partition_ms": cost.unassigned_ms,
         "unread_partition_ms": cost.unread_ms,
+        "unread_partition_ms_most": cost.unread_most.most,
+        "unread_why": cost.unread_most.why,
         "read_twice_least": cost.twice.least,
         "read_twice_most": cost.twice.most,
         "read_twice_why": cost.twice.why,

@@ -72,6 +72,13 @@ class World:
         ]
         return Course(tenures, self.silences(), ends, [ends.lag(at_ms) for at_ms in self.looks])
 
+    def unread(self, move: int, until: int) -> range:
+        """Ticks around a move in which nobody reads although there is something to read, to the next move at most."""
+        reads = [owner is not None and not dead for owner, dead in zip(self.owners, self.dead, strict=True)]
+        begun = next((tick for tick in range(move, until) if reads[tick]), until)
+        read = max((tick + 1 for tick in range(move) if reads[tick]), default=0)
+        return range(next((tick for tick in range(read, begun) if self.written[tick]), begun), begun)
+
     def silences(self) -> list[Stretch]:
         """From the tick in which an owner stopped: the evidence of commits would begin at its last one."""
         found, begin = [], None
@@ -163,25 +170,40 @@ def test_nobody_read_for_no_longer_than_the_commits_and_end_offsets_around_a_mov
 ) -> None:
     """Of a log in which no silence was found."""
     course = {PLACE: replace(world.course(), silent=())}
-    reads = [owner is not None and not dead for owner, dead in zip(world.owners, world.dead, strict=True)]
     takes = [tick for tick in range(1, TICKS) if world.owners[tick] != world.owners[tick - 1]]
     for rebalance in world.rebalances():
         begin, end = rebalance.at_ms // TICK_MS, rebalance.until_ms // TICK_MS
-        moves, counted = [tick for tick in takes if begin <= tick < end], 0
-        if not moves:
-            moves, counted = [tick for tick in takes if tick < begin][-1:], begin
-        true = 0
-        for move, until in pairwise([*moves, end]):
-            begun = next((tick for tick in range(move, until) if reads[tick]), until)
-            read = max((tick + 1 for tick in range(move) if reads[tick]), default=0)
-            waiting = next((tick for tick in range(read, begun) if world.written[tick]), begun)
-            true += max(0, begun - max(waiting, counted))
-            counted = max(counted, begun)
+        before = [tick for tick in takes if tick < begin][-1:]
+        moves = [tick for tick in takes if begin <= tick < end]
+        true = set()
+        for move, until in pairwise([*before, *moves, end]):
+            true |= {tick for tick in world.unread(move, until) if move >= begin or tick >= begin}
         unread = cost_of(rebalance, course, world.looks).unread_most
         if unread.most is None:
             assert (unread.why, world.commits) == (NotKnown.NO_COMMIT, [])
         else:
-            assert true * TICK_MS <= unread.most
+            assert len(true) * TICK_MS <= unread.most
+
+
+@given(worlds(late_most=12), st.integers(0, TICKS - 1), st.integers(0, TICKS - 1))
+def test_in_no_range_was_a_partition_unread_for_longer_than_the_bound(
+    world: World, one: int, other: int
+) -> None:
+    """Whatever moves and rebalances it cuts; of a log in which no silence was found."""
+    rebalances = world.rebalances()
+    begin, end = sorted((one, other))
+    takes = [tick for tick in range(1, TICKS - 1) if world.owners[tick] != world.owners[tick - 1]]
+    unread = set()
+    for move, until in pairwise([*takes, TICKS - 1]):
+        if rebalances and move >= rebalances[0].at_ms // TICK_MS:
+            unread |= {*world.unread(move, until)} & {*range(begin, end)}
+    between = Stretch(begin * TICK_MS, end * TICK_MS)
+    course = {PLACE: replace(world.course(), silent=())}
+    found = cost_of_range(rebalances, course, world.looks, between).unread_most
+    if found.most is None:
+        assert (found.why, world.commits) == (NotKnown.NO_COMMIT, [])
+    else:
+        assert len(unread) * TICK_MS <= found.most <= between.to_ms - between.from_ms
 
 
 def test_an_owner_that_begins_late_may_be_unread_in_each_rebalance_until_its_first_commit() -> None:

@@ -18,6 +18,8 @@ from groups.history.lag.course import (
     Rebalance,
     Stretch,
     Tenure,
+    length,
+    merged,
     owner_before,
     sum_of,
 )
@@ -25,7 +27,17 @@ from groups.history.lag.partition import Commit, NotKnown, PartitionEnds
 
 
 def unread_most(course: Course, rebalance: Rebalance, changes: Sequence[Tenure], unread_ms: int) -> Amount:
-    """How long nobody can have read it at most, in one piece for each time that another owner took it (``changes``).
+    """How long nobody can have read it at most; ``unread_ms`` is about how long."""
+    found = unread_within(course, rebalance, changes)
+    if isinstance(found, NotKnown):
+        return Amount(unread_ms, None, found)
+    return Amount(unread_ms, max(unread_ms, length(merged(found))))
+
+
+def unread_within(
+    course: Course, rebalance: Rebalance, changes: Sequence[Tenure]
+) -> list[Stretch] | NotKnown:
+    """When nobody may have read it: one piece for each time that another owner took it (``changes``).
 
     A piece begins when the first record that was not committed was not written yet: at the last look whose end offset is not above
     the commit. It ends with the commit by which the next owner goes on, which had read then. Of a client that commits its position,
@@ -34,24 +46,23 @@ def unread_most(course: Course, rebalance: Rebalance, changes: Sequence[Tenure],
 
     An owner that has not proved that it reads when the next rebalance begins may be unread in that one, too, from there on.
     """
-    moves, counted_ms = _moves(course, rebalance, changes), 0
-    if not changes and not rebalance.stops_all:
-        moves, counted_ms = _taken_before(course, rebalance), rebalance.at_ms
+    taken = _taken_before(course, rebalance)
+    moves = [*taken, *(_moves(course, rebalance, changes) if changes or rebalance.stops_all else ())]
     if course.not_read is not None or not moves:
-        return Amount(unread_ms, unread_ms)
+        return []
     if course.ends is None:
-        return Amount(unread_ms, None, NotKnown.NO_ROUND)
-    most = 0
-    for move_ms, end_ms in pairwise([*moves, rebalance.until_ms]):
-        to_ms = _proof_ms(course.ends, move_ms, counted_ms, end_ms)
-        if to_ms <= counted_ms:
+        return NotKnown.NO_ROUND
+    found = []
+    for move_ms, next_ms in pairwise([*moves, rebalance.until_ms]):
+        since_ms = rebalance.at_ms if move_ms in taken else 0
+        to_ms = _proof_ms(course.ends, move_ms, since_ms, next_ms)
+        if to_ms <= since_ms:
             continue
         from_ms = _stopped_by(course, course.ends, move_ms, to_ms)
         if isinstance(from_ms, NotKnown):
-            return Amount(unread_ms, None, from_ms)
-        most += max(0, to_ms - max(from_ms, counted_ms))
-        counted_ms = to_ms
-    return Amount(unread_ms, max(unread_ms, most))
+            return from_ms
+        found.append(Stretch(max(from_ms, since_ms), to_ms))
+    return found
 
 
 def _moves(course: Course, rebalance: Rebalance, changes: Sequence[Tenure]) -> list[int]:

@@ -29,8 +29,11 @@ from groups.history.lag.course import (
     Stretch,
     Tenure,
     changes_in,
+    length,
+    merged,
     owner_before,
     sum_of,
+    unassigned,
 )
 from groups.history.lag.partition import NotKnown
 
@@ -110,7 +113,7 @@ def cost_of(
             silent = _silent(course.silent, rebalance, settled_ms, counted_ms)
             if rebalance.stops_all and not silent:
                 silent = _silent(_missed(course, rebalance.at_ms), rebalance, settled_ms, counted_ms)
-            unread[place] = _merged([*_unassigned(course, rebalance), *silent])
+            unread[place] = merged([*unassigned(course, rebalance), *silent])
         silences[place] = silent
         since_ms = min([since_ms, *(one.from_ms for one in silent)])
     for place, course in courses.items():
@@ -132,9 +135,9 @@ def cost_of(
             waited, waited_why = _grown(course, looks, (stop.from_ms, caught_up), usual)
         places[place] = PlaceCost(
             moved=_has_moved(course, rebalance, changes[place]),
-            unassigned_ms=_length(_unassigned(course, rebalance)),
-            unread_ms=_length(unread[place]),
-            unread_most=unread_most(course, rebalance, changes[place], _length(unread[place])),
+            unassigned_ms=length(unassigned(course, rebalance)),
+            unread_ms=length(unread[place]),
+            unread_most=unread_most(course, rebalance, changes[place], length(unread[place])),
             waited=waited,
             waited_why=waited_why,
             usual=usual,
@@ -182,18 +185,6 @@ def _has_moved(course: Course, rebalance: Rebalance, changes: Sequence[Tenure]) 
     return giver is not None and any(owner != giver.owner for owner in takers)
 
 
-def _unassigned(course: Course, rebalance: Rebalance) -> list[Stretch]:
-    """Times of it in which the partition existed and had no owner."""
-    found = []
-    for number, one in enumerate(course.tenures):
-        is_last = number + 1 == len(course.tenures)
-        to_ms = rebalance.until_ms if is_last else course.tenures[number + 1].from_ms
-        piece = Stretch(max(one.from_ms, rebalance.at_ms), min(to_ms, rebalance.until_ms))
-        if one.owner is None and one.exists and piece.from_ms < piece.to_ms:
-            found.append(piece)
-    return found
-
-
 def _silent(
     silent: Iterable[Stretch],
     rebalance: Rebalance,
@@ -232,20 +223,6 @@ def _missed(course: Course, at_ms: int) -> list[Stretch]:
     end, last = course.ends.end(at_ms), committed[until - 1].offset
     is_waiting = not isinstance(end, NotKnown) and last is not None and end > last
     return [Stretch(times[-1], at_ms)] if is_waiting else []
-
-
-def _merged(some: Iterable[Stretch]) -> list[Stretch]:
-    merged: list[Stretch] = []
-    for one in sorted(some):
-        if merged and one.from_ms <= merged[-1].to_ms:
-            merged[-1] = Stretch(merged[-1].from_ms, max(merged[-1].to_ms, one.to_ms))
-        else:
-            merged.append(one)
-    return merged
-
-
-def _length(some: Iterable[Stretch]) -> int:
-    return sum(one.to_ms - one.from_ms for one in some)
 
 
 def _waited(course: Course, unread: Sequence[Stretch]) -> tuple[int | None, NotKnown | None]:

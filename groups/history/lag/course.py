@@ -90,3 +90,30 @@ def owner_before(course: Course, at_ms: int) -> Tenure | None:
     return next(
         (one for one in reversed(course.tenures) if one.from_ms < at_ms and one.owner is not None), None
     )
+
+
+def unassigned(course: Course, rebalance: Rebalance) -> list[Stretch]:
+    """Times of it in which the partition existed and had no owner."""
+    found = []
+    for number, one in enumerate(course.tenures):
+        is_last = number + 1 == len(course.tenures)
+        to_ms = rebalance.until_ms if is_last else course.tenures[number + 1].from_ms
+        piece = Stretch(max(one.from_ms, rebalance.at_ms), min(to_ms, rebalance.until_ms))
+        if one.owner is None and one.exists and piece.from_ms < piece.to_ms:
+            found.append(piece)
+    return found
+
+
+def merged(some: Iterable[Stretch]) -> list[Stretch]:
+    """The times that are in one of them, in order; an empty one is left out."""
+    found: list[Stretch] = []
+    for one in sorted(some):
+        if found and one.from_ms <= found[-1].to_ms:
+            found[-1] = Stretch(found[-1].from_ms, max(found[-1].to_ms, one.to_ms))
+        elif one.from_ms < one.to_ms:
+            found.append(one)
+    return found
+
+
+def length(some: Iterable[Stretch]) -> int:
+    return sum(one.to_ms - one.from_ms for one in some)

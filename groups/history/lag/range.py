@@ -6,8 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from groups.history.lag.bounds import unread_within
 from groups.history.lag.cost import cost_of
-from groups.history.lag.course import Amount, Course, Place, Rebalance, Stretch, sum_of
+from groups.history.lag.course import (
+    Amount,
+    Course,
+    Place,
+    Rebalance,
+    Stretch,
+    changes_in,
+    length,
+    merged,
+    sum_of,
+    unassigned,
+)
+from groups.history.lag.partition import NotKnown
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +35,7 @@ class RangeCost:
     interrupted: list[str]
     unassigned_ms: int
     unread_ms: int
+    unread_most: Amount
     twice: Amount
 
 
@@ -50,8 +64,35 @@ def cost_of_range(
         interrupted=sorted(_interrupted(rebalances, courses, between)),
         unassigned_ms=sum(one.unassigned_ms for one in costs),
         unread_ms=sum(one.unread_ms for one in costs),
+        unread_most=sum_of(
+            _unread_most(
+                course,
+                rebalances,
+                between,
+                sum(one.places[place].unread_ms for one in costs if place in one.places),
+            )
+            for place, course in courses.items()
+        ),
         twice=sum_of([one.twice for one in costs]),
     )
+
+
+def _unread_most(course: Course, rebalances: Sequence[Rebalance], between: Stretch, unread_ms: int) -> Amount:
+    """Of one partition; the rebalance after the range that touched it first counts, too: its owner may have stopped in the range."""
+    some = unassigned(course, Rebalance(0, None, *between))
+    for one in rebalances:
+        if one.until_ms < between.from_ms:
+            continue
+        changes = changes_in(course, one)
+        is_touched = bool(changes or one.stops_all)
+        if one.at_ms <= between.to_ms or is_touched:
+            found = unread_within(course, one, changes)
+            if isinstance(found, NotKnown):
+                return Amount(unread_ms, None, found)
+            some += found
+        if one.at_ms > between.to_ms and is_touched:
+            break
+    return Amount(unread_ms, max(unread_ms, length(merged(_clipped(some, between)))))
 
 
 def _clipped(silent: Sequence[Stretch], between: Stretch) -> list[Stretch]:

@@ -79,7 +79,7 @@ export function twiceText({ read_twice_least: least, read_twice_most: most }) {
 }
 
 /** Not read, in partition-seconds: about so much, behind the dash at most. @param {Pick<RebalanceCost, 'unread_partition_ms' | 'unread_partition_ms_most'>} one */
-function unreadText({ unread_partition_ms: about, unread_partition_ms_most: most }) {
+export function unreadText({ unread_partition_ms: about, unread_partition_ms_most: most }) {
   return most === null ? `about ${partitionSeconds(about)} or more` : range(about, most, partitionSeconds);
 }
 

@@ -16,7 +16,7 @@ import { choose } from '../compare/choosing.js';
 import { differences, differenceWords, firstDifference, LOCKS, stopAt, stopsOf } from '../compare/positions.js';
 import { calm, h, part } from '../shared/dom.js';
 import { toast } from '../shared/toast.js';
-import { partitionSeconds, twiceText } from '../figures/lag-words.js';
+import { partitionSeconds, twiceText, unreadText } from '../figures/lag-words.js';
 import { grouped } from '../shared/numbers.js';
 import { Labels } from '../frame/labels.js';
 import { wireSaving } from '../sharing/saving.js';
@@ -422,7 +422,7 @@ async function costs(runs) {
   /** @type {[string, (cost: import('../panels/tracks-control.js').RangeCost) => string][]} */
   const measures = [
     ['Partition-seconds unassigned', (cost) => partitionSeconds(cost.unassigned_partition_ms)],
-    ['Partition-seconds not read', (cost) => partitionSeconds(cost.unread_partition_ms)],
+    ['Partition-seconds not read', (cost) => unreadText(cost)],
     ['Rebalances', (cost) => grouped(cost.rebalances)],
     ['Partitions moved, by rebalance', (cost) => grouped(cost.moved)],
     ['Members interrupted', (cost) => grouped(cost.interrupted.length)],
@@ -432,7 +432,7 @@ async function costs(runs) {
   const shown = new Set([...part('card').querySelectorAll('th[scope=row]')].map(({ textContent }) => textContent));
   for (const [title, text] of measures)
     if (!shown.has(title))
-      body?.append(measureRow(title, found.map(text), (one) => Number.parseFloat(one.replaceAll(',', ''))));
+      body?.append(measureRow(title, found.map(text), (one) => Number.parseFloat(one.replace(/^[a-z ]+|,/g, ''))));
 }
 
 /** @param {string} title @param {string[]} texts @param {(text: string) => number} value the least is the best, unless all read the same */

@@ -13,13 +13,15 @@
  * @property {string[]} interrupted
  * @property {number} unassigned_partition_ms
  * @property {number} unread_partition_ms
+ * @property {number | null} unread_partition_ms_most
+ * @property {string | null} unread_why
  * @property {number} read_twice_least
  * @property {number | null} read_twice_most
  * @property {string | null} read_twice_why
  */
 
 import { h, part } from '../shared/dom.js';
-import { partitionSeconds, REASONS, twiceText } from '../figures/lag-words.js';
+import { partitionSeconds, REASONS, twiceText, unreadText } from '../figures/lag-words.js';
 import { toast } from '../shared/toast.js';
 import { keep, pinsOf, rangeOf, secondsOf } from '../shared/url.js';
 import { messageOf } from '../shared/errors.js';
@@ -163,14 +165,14 @@ export class TracksControl {
     const names = cost.interrupted.map((id) => this.controls.stage.cast.name(id));
     const more = names.length - NAMES_MOST;
     const who = names.slice(0, NAMES_MOST).join(', ') + (more > 0 ? ` and ${more} more` : '');
-    const why = REASONS[/** @type {keyof REASONS} */ (cost.read_twice_why ?? '')] ?? '';
+    const why = (/** @type {string | null} */ name) => REASONS[/** @type {keyof REASONS} */ (name ?? '')] ?? '';
     const figures = [
       ['Rebalances', grouped(cost.rebalances), ''],
       ['Partitions moved', grouped(cost.moved), ''],
       ['Unassigned', partitionSeconds(cost.unassigned_partition_ms), 'partition-seconds'],
-      ['Not read', partitionSeconds(cost.unread_partition_ms), 'partition-seconds'],
+      ['Not read', unreadText(cost), why(cost.unread_why) || 'partition-seconds'],
       ['Members interrupted', String(names.length), who],
-      ['Records read twice', twiceText(cost) ?? 'not known', why],
+      ['Records read twice', twiceText(cost) ?? 'not known', why(cost.read_twice_why)],
     ];
     return h(
       'dl.rfigures',
