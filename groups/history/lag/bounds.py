@@ -5,11 +5,11 @@ No log has when an owner stops and begins to fetch: its commits enclose it.
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 from operator import attrgetter
+from typing import Final
 
 from groups.history.lag.course import (
     BEFORE_MS,
@@ -24,6 +24,8 @@ from groups.history.lag.course import (
     sum_of,
 )
 from groups.history.lag.partition import Commit, NotKnown, PartitionEnds
+
+FOREVER_MS: Final = 2**63
 
 
 def unread_most(course: Course, rebalance: Rebalance, changes: Sequence[Tenure], unread_ms: int) -> Amount:
@@ -143,7 +145,7 @@ def read_twice(
         return Amount(0, None, NotKnown.NO_ROUND)
     return sum_of(
         _twice(course, course.ends, taken_ms, released_ms, end_ms, silences)
-        for (taken_ms, released_ms), (end_ms, _) in pairwise([*takes, (sys.maxsize, sys.maxsize)])
+        for (taken_ms, released_ms), (end_ms, _) in pairwise([*takes, (FOREVER_MS, FOREVER_MS)])
         if course.ends is not None
     )
 
