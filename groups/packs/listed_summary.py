@@ -107,6 +107,11 @@ def headline_text(summary: Mapping[str, Any]) -> str:
     return "".join(clause["text"] for clause in headline_clauses(summary))
 
 
+def gravity_of(summary: Mapping[str, Any]) -> int:
+    headline = (summary.get("verdict") or {}).get("headline") or {}
+    return gravity(summary.get("findings") or (), headline.get("severity"))
+
+
 def listed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
     """``group``, ``protocol``, ``state``, the span, ``entries``, ``verdict``; ``epochs_ms`` and ``no_owner_ms`` (when
     epochs began, when a partition was long without an owner); ``weight``, by which lists are sorted (``problems.gravity``).
@@ -130,7 +135,7 @@ def listed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
         "gaps": list(summary.get("gaps") or ())[:GAPS_MOST],
         "epochs_ms": [epoch["at_ms"] for epoch in epochs[:: max(1, -(-len(epochs) // EPOCHS_MOST))]],
         "no_owner_ms": [one["from_ms"] for one in no_owner if (one.get("length_ms") or 0) > NO_OWNER_LONG_MS],
-        "weight": gravity(findings),
+        "weight": gravity_of(summary),
         "rebalances": max(0, len(epochs) - 1),
         "pattern": pattern["title"] if pattern else "",
         "problems": ranked_problems(findings),

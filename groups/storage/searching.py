@@ -15,14 +15,13 @@ from typing import Any, Final
 
 from django.db.models import Exists, OuterRef, Q
 
-from groups.history.story.problems import gravity
 from groups.models import Note, Timeline
-from groups.packs.listed_summary import headline_text, plain, words_of
+from groups.packs.listed_summary import gravity_of, headline_text, plain, words_of
 
 
 def listed_columns(summary: Mapping[str, Any]) -> dict[str, Any]:
     """``headline``, ``weight`` and ``words`` of a timeline with this summary, which is whole or in short (``packs.listed_summary``)."""
-    weight = summary["weight"] if "weight" in summary else gravity(summary.get("findings") or ())
+    weight = summary["weight"] if "weight" in summary else gravity_of(summary)
     return {"headline": plain(headline_text(summary)), "weight": weight, "words": plain(words_of(summary))}
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from groups.history.replay.fold import FOLD_VERSION
+from groups.history.story.problems import LEVEL_MS
 from groups.history.verdict import verdict
 from groups.history.verdict.headline import QUIET_WORDS_MOST, WORDS_MOST, Size
 from groups.packs.listed_summary import headline_text, packed_verdict, read_verdict
+from groups.storage.searching import listed_columns
 from tests.history.corpus import CorpusLog, corpus, recorded
 from tests.tiers import spread
 
@@ -150,7 +152,14 @@ def test_a_group_whose_last_members_were_removed_is_critical_and_one_that_they_l
 
     def of_last(**facts: object) -> Fields:
         made = verdict([gone("app-a", **facts), empty], first_ms=0, last_ms=90_000)
-        return dict(made["headline"]) if made else {}
+        assert made is not None
+        # Lists that sort by a column rank it as the table does.
+        level = (
+            listed_columns({"findings": [gone("app-a", **facts), empty], "verdict": made})["weight"]
+            // LEVEL_MS
+        )
+        assert [None, "warning", "critical"][level] == made["headline"]["severity"]
+        return dict(made["headline"])
 
     removed = of_last()
     assert (removed["severity"], removed["figures"]["still"]) == ("critical", True)

@@ -132,14 +132,12 @@ class Weighed(TypedDict):
     name: NotRequired[str | None]
 
 
-def gravity(findings: Collection[Weighed]) -> int:
-    """How grave a timeline is, by which lists rank: first the severity of its gravest finding, then the weight of its gravest problem.
-
-    A broken invariant and two owners are as severe as a critical pattern.
-    """
-    level = max(map(_level, findings), default=0)
+def gravity(findings: Collection[Weighed], severity: str | None) -> int:
+    """How grave a timeline is, by which lists rank: first the severity of its headline, then the weight of its gravest problem."""
     gravest = max((weight for weight, _ in _weighed(findings)), default=0)
-    return level * LEVEL_MS + min(int(gravest), LEVEL_MS - 1)
+    # Of two equal ones that with a pattern.
+    gravest += max(map(_level, findings), default=0)
+    return SEVERITIES.get(severity or "", 0) * LEVEL_MS + min(int(gravest), LEVEL_MS - 1)
 
 
 def _level(finding: Weighed) -> int:

@@ -3,7 +3,7 @@
  * counts several things leads from each to the next. Times are marked as such.
  *
  * @typedef {Partial<import('../types').Summary>} Summary
- * @import {Clause, Figures} from '../types'
+ * @import {Clause} from '../types'
  */
 
 import { duration, releasesText } from '../frame/words.js';
@@ -24,7 +24,7 @@ export function showVerdict(part, { verdict }, release = '') {
   if (!verdict?.clauses.length) return;
   const { headline, clauses } = verdict;
   part('headline').replaceChildren(...(headline?.clauses ?? clauses).flatMap(shown));
-  part('figures').replaceChildren(...(headline ? figuresOf(headline.figures, headline.clauses, release) : []));
+  part('figures').replaceChildren(...(headline ? figuresOf(headline, release) : []));
   const story = part('verdict');
   const brief = briefOf(clauses);
   const more = () => story.classList.add('all');
@@ -71,11 +71,14 @@ export function briefOf(clauses) {
   return brief;
 }
 
-/** @param {Figures} figures @param {Clause[]} clauses @param {string} [release] */
-function figuresOf({ unread, partitions, longest_ms: ms, longest, still, releases = [] }, clauses, release) {
+/** @param {import('../shapes').Headline} headline @param {string} [release] */
+function figuresOf({ figures, clauses, severity, certain }, release) {
+  const { unread, partitions, longest_ms: ms, longest, still, releases = [] } = figures;
   const kafka = releasesText(releases, release);
   const since = clauses.find(({ at_ms: at }) => at !== undefined);
   return [
+    severity &&
+      figure('Severity', severity, severity === 'critical' ? '.bad' : '', certain ? 'Shown by the log' : 'Inferred'),
     since && figure(still ? 'Since' : 'From', shown(since)),
     unread && figure('Unread', partitions ? `${unread} of ${partitions}` : `${unread}`, '.bad'),
     ms && figure('Longest wait', duration(ms), still ? '.bad' : '', longest ?? ''),
