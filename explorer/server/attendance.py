@@ -6,11 +6,10 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
-import redis
 from celery import bootsteps
 from django.conf import settings
 
-from explorer.server.redis_client import client
+from explorer.server.redis_client import client, errors
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +29,7 @@ def mark(queues: Sequence[str]) -> None:
 
 
 def unserved(queues: Sequence[str]) -> list[str]:
-    """The queues that no worker serves. Raises ``redis.RedisError`` where Redis does not answer."""
+    """The queues that no worker serves. Raises ``errors()`` where Redis does not answer."""
     with client(settings.REDIS_URL or "") as asked:
         return [queue for queue in queues if not asked.exists(MARK + queue)]
 
@@ -61,5 +60,5 @@ class Attendance(bootsteps.StartStopStep):  # type: ignore[misc]
 def _mark_or_log(queues: Sequence[str]) -> None:
     try:
         mark(queues)
-    except redis.RedisError as error:
+    except errors() as error:
         log.warning("The queues %s could not be marked as served: %s", ", ".join(queues), error)

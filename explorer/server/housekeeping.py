@@ -8,17 +8,15 @@ import sys
 import time
 from typing import Final
 
-import redis
 from channels.db import database_sync_to_async
 from django.conf import settings
 from kombu.exceptions import OperationalError
-from redis import RedisError
 
 from explorer.pages.imports.receiving import forget_cut_short
 from explorer.push.hub import hub
 from explorer.server import memory, retention
 from explorer.server.attendance import unserved
-from explorer.server.redis_client import client
+from explorer.server.redis_client import client, errors
 from explorer.sharing.links import clear_ended
 from groups import reserve, storage
 from groups.imports import lifecycle
@@ -52,16 +50,16 @@ class LostQueue:
 
     def is_lost(self, url: str) -> bool:
         """Whether all rows that wait must be queued again: Redis lost them, or was away when this process last
-        checked. It stays true until ``mark``. Raises ``redis.RedisError`` while Redis is away."""
+        checked. It stays true until ``mark``. Raises ``errors()`` while Redis is away."""
         with client(url) as asked:
             try:
                 return not asked.exists(MARK) or self._was_away
-            except redis.RedisError:
+            except errors():
                 self._was_away = True
                 raise
 
     def mark(self, url: str) -> None:
-        """All rows that wait are queued again. Raises ``redis.RedisError`` while Redis is away."""
+        """All rows that wait are queued again. Raises ``errors()`` while Redis is away."""
         with client(url) as asked:
             asked.set(MARK, "1")
         self._was_away = False
@@ -138,13 +136,13 @@ def hold_back() -> None:
 
 
 def look_after_redis(url: str) -> None:
-    """Queue again what Redis has lost, and note which queues have no worker. Raises ``RedisError`` while Redis is away."""
+    """Queue again what Redis has lost, and note which queues have no worker. Raises ``errors()`` while Redis is away."""
     try:
         if _queue.is_lost(url):
             forget_queue()
             _queue.mark(url)
         waiting = unserved(serving.QUEUES)
-    except RedisError:
+    except errors():
         serving.note(dict.fromkeys(serving.QUEUES, REDIS_IS_AWAY))
         raise
     serving.note({queue: START_A_WORKER.format(queue=queue) for queue in waiting})
@@ -160,7 +158,7 @@ async def keep_sweeping() -> None:
             if time.monotonic() - forgot_s >= FORGET_EVERY_S:
                 forgot_s = time.monotonic()
                 await database_sync_to_async(retention.forget)()
-        except (OperationalError, RedisError) as error:
+        except (OperationalError, errors()) as error:
             log.error("The task queue cannot be reached: %s. Is Redis running at REDIS_URL?", error)
         except Exception as error:
             if is_away(error):

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
-import redis
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from explorer.server.redis_client import client
+from explorer.server.redis_client import client, errors
 from groups import database
 from groups.jobs.serving import QUEUES, why_not_served
 from groups.one_line import one_line
@@ -48,7 +47,7 @@ def _asked(ask: Callable[[], str]) -> str:
     except DatabaseError as error:
         connection.close()
         return database.unreachable(error)
-    except redis.RedisError as error:
+    except errors() as error:
         return f"Redis cannot be reached: {one_line(error)}. Look at REDIS_URL."
     except (MissingFile, OSError, ValueError) as error:
         return one_line(error)
