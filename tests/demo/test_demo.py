@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +19,7 @@ import pytest
 from playwright.sync_api import Error, sync_playwright
 
 from tests.broker import jars
-from tests.browser.conftest import CHROMIUM
+from tests.browser.conftest import CHROMIUM, chromium_path
 from tests.conftest import missing
 from tests.serving import ROOT, environment_for
 
@@ -142,10 +141,9 @@ def test_a_kill_is_on_the_board_within_two_seconds_of_the_brokers_noticing_it(de
     timeline = demo.until(lambda: demo.groups().get("orders", {}).get("timeline"))
     assert demo.entrance is not None
     url, token = demo.entrance
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as playwright:
         try:
-            browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
+            browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM)
         except Error as error:
             missing(f"No Chromium: {str(error).splitlines()[0]}")
         page = browser.new_page(viewport={"width": 1440, "height": 900})
