@@ -60,8 +60,8 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
     const troubled = table.rows.filter(({ severity }) => severity > 0).length;
     part('troubles-says').textContent = summed(table);
     for (const [id, words, on] of /** @type {const} */ ([
-      ['troubles-in', `In trouble ${troubled}`, !asked.all],
-      ['troubles-all', `All ${table.rows.length}`, asked.all],
+      ['troubles-in', `In trouble ${troubled}`, asked.cause === null && !asked.all],
+      ['troubles-all', `All ${table.rows.length}`, asked.cause === null && asked.all],
     ])) {
       part(id).textContent = words;
       part(id).setAttribute('aria-pressed', String(on));
@@ -90,7 +90,7 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
           h(
             'button.btn.sm',
             { 'aria-pressed': String(asked.cause === at), onclick: () => ofCause(at) },
-            `Show the ${cause.groups.length}`,
+            `${asked.cause === at ? 'Showing' : 'Show'} the ${cause.groups.length}`,
           ),
         ),
       ),
@@ -102,7 +102,10 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
   /** @param {number} at */
   function ofCause(at) {
     asked.cause = asked.cause === at ? null : at;
+    list.reveal(-1);
     draw();
+    // The button that had the focus was drawn again.
+    part('troubles-causes').querySelectorAll('button')[at]?.focus();
   }
 
   /** @param {string | undefined} sort */
@@ -110,7 +113,7 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
 
   /** @param {boolean} all */
   function showAll(all) {
-    asked.all = all;
+    Object.assign(asked, { all, cause: null });
     chosen = true;
     list.reveal(-1);
     draw();
