@@ -46,7 +46,17 @@ def test_the_metadata_log_and_another_topic_are_told_apart(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"hello, this is a note", "no log segment: it begins with 68 65 6c 6c 6f 2c 20 74"),
+        (
+            b"hello, this is a note",
+            "no text that is known of Kafka’s tools or logs: it begins with “hello, t” (bytes 68 65 6c 6c 6f 2c 20 74)",
+        ),
+        (b"\x89PNG\r\n\x1a\n1234", "no log segment: it does not begin with a record batch’s offset"),
+        (
+            b"/var/lib/kafka/__consumer_offsets-3\n",
+            "run manage.py import_log /var/lib/kafka/__consumer_offsets-3",
+        ),
+        (b"C:\\kafka\\data", "only the path C:\\kafka\\data, not what is there: choose that folder"),
+        (b"/var/log/a\n/var/log/b", "no text that is known"),
         (b"", "the file is empty"),
         (bytes(4096), "only zeros"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import re
 import struct
 from enum import StrEnum
 
@@ -15,6 +16,11 @@ HEAD = struct.Struct(">qiib")
 """Base offset, length of what follows, leader epoch, magic: the first 17 bytes of a batch."""
 
 HEADER_BYTES = 61
+
+PATH_BYTES_MOST = 1024
+"""A longer text is not looked at as a path."""
+
+ABSOLUTE_PATH = re.compile(r"/\w|[A-Za-z]:\\")
 
 KEY_TYPES_KNOWN = 64
 """Kafka's coordinator has key types to 23; a key that begins with a number above this is another topic's."""
@@ -116,5 +122,23 @@ def _by_folder(folder: str) -> tuple[FileKind, str]:
 
 
 def _not_a_segment(data: mmap.mmap | bytes) -> str:
-    begins = bytes(data[:8]).hex(" ")
-    return f"no log segment: it begins with {begins}, where a record batch has its offset, length and magic 2"
+    line = _pasted_path(bytes(data[: PATH_BYTES_MOST + 1]))
+    if line:
+        return (
+            f"only the path {line}, not what is there: choose that folder or its files, "
+            f"or on the server run manage.py import_log {line}"
+        )
+    begins = bytes(data[:8])
+    text = begins.decode("ascii", "replace")
+    if text.isascii() and text.isprintable():
+        what = f"no log segment, and no text that is known of Kafka’s tools or logs: it begins with “{text}”"
+    else:
+        what = "no log segment: it does not begin with a record batch’s offset, length and magic 2"
+    return f"{what} (bytes {begins.hex(' ')})"
+
+
+def _pasted_path(head: bytes) -> str:
+    """The one line of a short file, if it is an absolute path: somebody pasted where the log is."""
+    line = head.decode(errors="replace").strip()
+    is_path = len(head) <= PATH_BYTES_MOST and line.isprintable() and ABSOLUTE_PATH.match(line)
+    return line if is_path else ""
