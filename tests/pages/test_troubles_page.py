@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.verdict import verdict
 from groups.models import Import, Timeline
 from groups.packs.listed_summary import listed_summary
@@ -119,6 +120,26 @@ def test_members_lost_in_one_second_by_many_groups_are_one_cause_and_rank_none_o
     assert (shared["causes"], shared["severity"], shared["worst_member"]) == ([0], 0, "")
     assert (shared["rebalances"], shared["strip"][0]["rebalances"]) == (0, 1)
     assert (row(found, "own")["severity"], row(found, "own")["rebalances"]) == (1, 1)
+
+
+def test_rows_of_watched_groups_have_their_lag_and_the_head_of_the_page_the_clusters(
+    client: Client, db: None
+) -> None:
+    group("imported", [], [0])
+    assert table(client)["live"] is None
+    assert ">State<" not in client.get("/groups").content.decode()
+    watched = group("orders", [], [0], "live")
+    prod = Cluster.objects.create(id="c", name="prod", status="connected")
+    Cluster.objects.create(id="d", name="staging", status="failing", problem="No broker answers.")
+    facts = {"members": 3, "lag": 4_200, "lag_ms": 17_000}
+    WatchedGroup.objects.create(cluster=prod, group="orders", state="Stable", timeline=watched, facts=facts)
+    live = table(client)["live"]
+    assert {name: live["orders"][name] for name in ("state", *facts)} == {"state": "Stable", **facts}
+    assert table(client, "?cluster=c")["live"] is None
+    page = client.get("/groups").content.decode()
+    assert ">State<" in page
+    assert re.search(r"prod</a> <span[^>]*>connected<", page)
+    assert re.search(r'title="No broker answers.">staging</a> <span[^>]*>failing<', page)
 
 
 def test_a_row_names_the_releases_that_the_records_show_and_what_shows_them(client: Client, db: None) -> None:

@@ -15,12 +15,14 @@ from django.views.decorators.http import require_safe
 from explorer.web.endpoint import json_response, number
 from explorer.web.inlined import inlined
 from groups.alert_models import Alert
-from groups.cluster_models import WatchedGroup
+from groups.cluster_models import Cluster, WatchedGroup
 from groups.imports import lifecycle
 from groups.models import Timeline
 from groups.storage.trouble_table import GROUPS_MOST, TroubleTable, trouble_table
 from groups.watching import registry
 from groups.watching.alerts.registry import ShownAlert, shown_alert
+from groups.watching.group_row import GroupRow
+from groups.watching.rows import row_of
 
 COLUMNS: Final = (
     *("id", "title", "group", "protocol", "status", "problem"),
@@ -32,12 +34,21 @@ ALERTS_MOST: Final = 20
 """Alerts above the table: more are on the page of their cluster."""
 
 
+class GroupTable(TroubleTable):
+    """``live``: how the watched groups among the rows are now, by timeline; null where none is, for an import, and for one cluster."""
+
+    live: dict[str, GroupRow] | None
+
+
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """``/groups``: the newest timeline of every group of live clusters, and those of all imports."""
+    table = table_of({})
     context = {
-        "table": inlined_table({}),
+        "table": inlined("troubles-data", orjson.dumps(table)),
+        "live": bool(table["live"]),
         "alerts": held_alerts(),
+        "clusters": Cluster.objects.only("name", "status", "problem").order_by("name"),
     }
     return render(request, "troubles/groups.html", context)
 
@@ -52,15 +63,16 @@ def api_table(request: HttpRequest) -> HttpResponse:
     return json_response(table_of(request.GET))
 
 
-def table_of(query: Mapping[str, str]) -> TroubleTable:
+def table_of(query: Mapping[str, str]) -> GroupTable:
     """The table that a query asks for: of one import, of one cluster, or of all groups."""
     watched = WatchedGroup.objects.exclude(condition="deleted")
     notes: dict[str, str] = {}
-    if import_id := query.get("import"):
+    import_id, cluster_id = query.get("import"), query.get("cluster")
+    if import_id:
         imported = lifecycle.get(import_id)
         found = Timeline.objects.filter(imports=imported)
         notes = {row["id"]: _note(row) for row in (imported.report or {}).get("timelines", ())}
-    elif cluster_id := query.get("cluster"):
+    elif cluster_id:
         found = Timeline.objects.filter(
             pk__in=watched.filter(cluster=registry.get(cluster_id)).values("timeline")
         )
@@ -71,7 +83,11 @@ def table_of(query: Mapping[str, str]) -> TroubleTable:
     found = found.only(*COLUMNS)
     after = number(query, "after", 0)
     rows = found.order_by("-weight", "pk")[after : after + GROUPS_MOST]
-    return trouble_table(rows, found.count(), notes)
+    table = trouble_table(rows, found.count(), notes)
+    # A cluster's page has the rows of its groups already, and is pushed what changes.
+    narrowed = import_id or cluster_id
+    shown = [] if narrowed else watched.filter(timeline__in=[row["timeline"] for row in table["rows"]])
+    return {**table, "live": {str(row.timeline_id): row_of(row) for row in shown} or None}
 
 
 def _note(row: Mapping[str, Any]) -> str:

@@ -30,6 +30,7 @@ export function troubleRow(row, table, top) {
   const name = row.pattern || (row.severity ? 'Other trouble' : row.timeline ? 'No pattern' : row.protocol);
   const label = { 'data-key': keyOf(row), title: row.group };
   const severity = SEVERITIES[row.severity];
+  const live = row.live ?? table.live?.[row.timeline];
   const causes = row.causes.map((at) => table.causes[at]?.text ?? '').join('; ');
   return h(
     'div.tr',
@@ -58,7 +59,7 @@ export function troubleRow(row, table, top) {
       said(row),
       row.note ? h('span.quiet', ` ${row.note}`) : null,
     ),
-    row.live ? h('span.lv', { role: 'cell' }, ...liveCell(row.live)) : null,
+    live || table.live ? h('span.lv', { role: 'cell' }, ...(live ? liveCell(live) : [])) : null,
     h(
       'span.c',
       { role: 'cell', title: causes },
@@ -75,14 +76,14 @@ export function troubleRow(row, table, top) {
   );
 }
 
-/** How a watched group is now: as on its board, and what hides it where it cannot be seen. @param {import('../shapes').GroupRow} group */
+/** How a watched group is now, what is lost and late first: as on its board, and what hides it where it cannot be seen. @param {import('../shapes').GroupRow} group */
 function liveCell(group) {
   const { state, members, behind, lag, lag_ms, lag_is_least, lost_records, lost_partition } = group;
   const age = lag && lag_ms ? `, ${lag_is_least ? 'at least ' : ''}${duration(lag_ms)}` : '';
   const facts = [
-    members === null ? '' : counted(members, 'member') + (behind ? `, ${behind} behind` : ''),
     lost_records ? `${counted(lost_records, 'record')} deleted unread (${lost_partition})` : '',
     lag ? `lag ${grouped(lag)}${age}` : '',
+    members === null ? '' : counted(members, 'member') + (behind ? `, ${behind} behind` : ''),
   ];
   const words = stateWords(group);
   return [

@@ -38,7 +38,7 @@ export interface TroubleRow {
   releases: string[];
   releases_why: string;
   note: string;
-  /** Of a group that is watched: how it is now. */
+  /** On the page of a cluster: how the group is now. */
   live?: import('../shapes').GroupRow;
 }
 
@@ -50,6 +50,8 @@ export interface Table {
   older: number;
   causes: Cause[];
   rows: TroubleRow[];
+  /** On the page of all groups: how those that are watched are now, by timeline. */
+  live?: Record<string, import('../shapes').GroupRow> | null;
 }
 
 export type Sort = 'severity' | 'group' | 'worst' | 'rate';

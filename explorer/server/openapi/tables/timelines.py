@@ -16,6 +16,7 @@ from explorer.pages.timelines.notes import NoteRow
 from explorer.pages.timelines.rebalances import RebalanceTable
 from explorer.pages.timelines.timeline_api import COLUMNS_USUAL, DIGESTS, LISTED_MOST, POINTS_USUAL
 from explorer.pages.timelines.together import DOES, VIEW_MOST, WHO
+from explorer.pages.troubles.views import GroupTable
 from explorer.server.openapi.operation import (
     AFTER,
     ANYTHING,
@@ -53,7 +54,6 @@ from groups.storage.digest_answers import GroupDigest, MemberDigest, PartitionDi
 from groups.storage.lag import LagAnswer, RangeAnswer
 from groups.storage.motifs import Motifs
 from groups.storage.timeline_reader import ENTRIES_MOST
-from groups.storage.trouble_table import TroubleTable
 from groups.storage.watched import Watched
 from groups.watching.live_source import LiveSource
 from simulations.fork.values import Assumption, How
@@ -431,7 +431,7 @@ ROWS: Final = (
             text("cluster", "the id of a cluster"),
             whole("after", "how many were shown before"),
         ),
-        answer=TroubleTable,
+        answer=GroupTable,
     ),
     Operation(
         "GET api-kept",
