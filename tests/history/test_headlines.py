@@ -187,6 +187,16 @@ def test_a_leave_whose_partitions_were_handed_over_within_seconds_is_no_warning(
     assert of_leave(12_000) == "warning"
 
 
+def test_who_committed_until_it_was_removed_probably_left_and_was_not_removed() -> None:
+    def of(*names: str) -> str:
+        left = [gone(name, looks_like="left", silent_from_ms=None, silent_sequence=None) for name in names]
+        made = verdict(left, first_ms=0, last_ms=90_000)
+        return made["headline"]["text"] if made else ""
+
+    assert of("app-a").startswith("app-a probably left by itself at ")
+    assert of("app-a", "app-b").startswith("app-a and app-b probably left by themselves at ")
+
+
 def test_a_time_of_a_log_of_days_has_its_day_and_a_stable_group_stays_under_ten_words() -> None:
     day = 24 * 3_600_000
     stable = {

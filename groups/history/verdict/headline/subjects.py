@@ -161,16 +161,19 @@ def _removal(
     several_names = len(names) > 1
     often = f" {several(len(some))}" if len(some) > len(names) else ""
     text = REASONS[why][several_names].words(often)
+    short = (some[0]["short"] or "").split(",")[0]
     if killed:
-        text = f"{'were' if several_names else 'was'} killed{often}"
+        text, short = f"{'were' if several_names else 'was'} killed{often}", ""
         steps = [step for one in some if (step := one["killed_sequence"]) is not None]
+    elif looks_like == "left":
+        # The log shows that it is gone; "was removed (looks like it left)" contradicts itself.
+        text, short = f"probably left by {'themselves' if several_names else 'itself'}{often}", ""
     leads = [[Part(f"{them} {text}", steps[0], steps)] for them in who(names)]
     looks = (
         "" if why is not None or looks_like is not None or killed else unknown_words(polled=some[0]["polled"])
     )
     harm = of_removals(some, by_kind)
     left = "left" in (why, looks_like)
-    short = (some[0]["short"] or "").split(",")[0] if looks_like is not None and not killed else ""
     for one, of_several in OF_SEVERAL.items() if several_names else ():
         short = short.replace(one, of_several)
     times = [one["killed_ms"] if killed and one["killed_ms"] is not None else one["at_ms"] for one in some]
