@@ -91,7 +91,7 @@ def test_the_socket_is_written_to_in_one_place_and_with_the_list_alone() -> None
     assert opens == {"channel.py", "webhook.py"}
     assert writes == {
         ("channel.py", "self.__writer.write(_LENGTH.pack(len(asked.data)) + asked.data)"),
-        ("webhook.py", "writer.write(_request(parts, body))"),
+        ("webhook.py", "writer.write(request)"),
     }
     sending = (ROOT / "groups/watching/alerts/webhook.py").read_text()
     assert "groups.clusters" not in sending
