@@ -29,6 +29,23 @@ def test_lines_of_a_log_that_are_pasted_become_a_timeline_that_is_inferred(
     expect(page.locator("body")).to_contain_text("cart-c")
 
 
+def test_a_path_that_is_pasted_is_named_and_nothing_promises_what_does_not_come(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page("/")
+    page.locator("#pasted").fill("/var/lib/kafka/__consumer_offsets-3")
+    page.locator("#read").click()
+
+    page.wait_for_url(re.compile(r"/import/"), timeout=60_000)
+    expect(page.locator("#banners")).to_contain_text(
+        "only the path /var/lib/kafka/__consumer_offsets-3", timeout=60_000
+    )
+    for part in ("#progress-fold", "#troubles"):
+        expect(page.locator(part)).to_be_hidden()
+    again = page.get_by_role("button", name="Read the files again")
+    assert again.evaluate("node => getComputedStyle(node).color !== getComputedStyle(node).backgroundColor")
+
+
 def test_the_import_page_names_the_partition_of_a_group_and_what_copies_it(
     open_page: Callable[..., Page],
 ) -> None:

@@ -4,8 +4,10 @@
  * @import {Detail} from './types'
  */
 
+import { part } from '../shared/dom.js';
 import { bareRow } from '../troubles/order.js';
 import { troublesTable } from '../troubles/table.js';
+import { ended, total } from './states.js';
 
 /** @param {import('../troubles/types').Table} first the stored groups as the page has them @param {Detail} detail */
 export function importedGroups(first, detail) {
@@ -18,6 +20,7 @@ export function importedGroups(first, detail) {
     show(now, table) {
       stored = table ?? stored;
       panel.show(withWaiting(stored, now));
+      part('troubles').hidden = ended(now) && !total(now);
     },
   };
 }

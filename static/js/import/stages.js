@@ -17,6 +17,7 @@ export function stages(detail) {
   const { stage, stages: known } = detail;
   const done = detail.status === 'complete';
   const ends = { complete: 'Done', failed: 'Failed', cancelled: 'Cancelled' };
+  part('progress-fold').hidden = ended(detail) && known.every(({ done: reached }) => !reached);
   part('stage').textContent = ends[/** @type {'complete'} */ (detail.status)] ?? (stage || 'Progress');
   part('stages').replaceChildren(
     ...known.flatMap(({ name, done: reached, of, unit }) => {
