@@ -106,6 +106,17 @@ def test_no_text_of_a_board_is_cut_on_a_phone(open_page: Open, fetch: Fetch, stu
     assert cut == []
 
 
+@pytest.mark.parametrize("width", [1440, 1300, 1180])
+def test_no_key_of_the_transport_is_cut(open_page: Open, width: int) -> None:
+    page = open_page("/t/kip848-basic?at=0", viewport={"width": width, "height": 900})
+    page.evaluate("document.querySelector('#zone').append('Africa/Addis_Ababa (+03:00)')")
+    cut = page.locator(".keys").evaluate(
+        """keys => [...keys.children].map((key) => [key.getBoundingClientRect(), keys.getBoundingClientRect()])
+             .filter(([key, all]) => key.top < all.bottom - 1 && key.left < all.left).length"""
+    )
+    assert cut == 0
+
+
 def test_the_transport_stays_in_reach_of_a_thumb(open_page: Open) -> None:
     page = open_page("/t/kip848-basic?at=0", viewport=PHONE, has_touch=True)
     box = page.get_by_role("button", name="Event forward").bounding_box()
