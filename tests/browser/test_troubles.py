@@ -16,6 +16,13 @@ from tests.serving import ROOT, Served
 Open = Callable[..., Page]
 
 
+WORDS_BOTTOM = """heads => heads.map(head => {
+  const words = document.createRange();
+  words.selectNodeContents(head.querySelector('button') ?? head);
+  return Math.round(words.getBoundingClientRect().bottom);
+})"""
+
+
 @pytest.fixture
 def many_groups(server: Served) -> Iterator[None]:
     """Two thousand groups, removed at the end: other tests use the same server."""
@@ -49,6 +56,9 @@ def test_two_thousand_groups_are_rows_of_forty_pixels_that_keys_step_through(
     expect(page.locator("#troubles-all")).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="Per hour").click()
     expect(page.locator("[aria-sort=descending]")).to_have_text("Per hour")
+    assert len(set(page.locator(".thead > :not(.ax)").evaluate_all(WORDS_BOTTOM))) == 1, (
+        "headers on two lines"
+    )
     for tab in ("#troubles-in", "#troubles-all"):
         page.get_by_role("button", name="Show the 20").click()
         expect(page.locator("#troubles-count")).to_contain_text("20 groups of")
