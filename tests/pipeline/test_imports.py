@@ -18,7 +18,7 @@ from groups import storage
 from groups.imports import lifecycle, receiving
 from groups.imports import tasks as import_tasks
 from groups.imports.receiving import Received
-from groups.jobs import children
+from groups.jobs import children, serving
 from groups.models import Import, Timeline
 from groups.storage import opened
 from tests.pipeline.importing import (
@@ -466,7 +466,8 @@ def test_a_small_import_waits_in_the_queue_of_runs_and_behind_no_large_one(
     assert queue_counts() == {"runs": (2, 0), "imports": (5, 0)}
 
 
-def test_a_waiting_import_names_what_is_before_it_in_its_queue() -> None:
+def test_a_waiting_import_names_what_is_before_it_in_its_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "_unserved", {})
     first, second, third = (create(word) for word in ("first", "second", "third"))
     Import.objects.filter(pk=first.id).update(status="running")
 

@@ -23,6 +23,7 @@ from explorer.push.hub import tails_of
 from explorer.server import attendance, housekeeping
 from groups import storage
 from groups.jobs import serving
+from groups.models import Import
 from groups.places import ROOT
 from tests.conftest import missing
 from tests.services.servers import Redis, free_port
@@ -126,6 +127,9 @@ def test_every_page_of_what_waits_states_that_no_worker_serves_its_queue(
     in_runs = "No worker takes what waits in the queue “runs”. Start one: `rebalance-explorer worker --queues runs`."
     in_imports = in_runs.replace("runs", "imports")
     assert client.get(f"/api/timelines/{run}").json()["waits"] == in_runs
+    assert client.get(f"/api/imports/{found}").json()["waits"] == in_runs, "it is small"
+    large = Import.objects.get(pk=found)
+    Import.objects.filter(pk=found).update(options=large.options | {"queue": "imports"})
     assert client.get(f"/api/imports/{found}").json()["waits"] == in_imports
     tails = tails_of([f"timeline.{run}", f"import.{found}"])
     assert (tails[f"timeline.{run}"]["waits"], tails[f"import.{found}"]["waits"]) == (in_runs, in_imports)
