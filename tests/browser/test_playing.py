@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.board import Fetch, at, at_step, becomes, equals_the_fresh_frame, frame_of, step_of
 
@@ -125,6 +126,21 @@ def test_the_event_list_and_the_inspector_show_the_moment(open_page: Open) -> No
     expect(changed.first).to_contain_text("before: ")
     details.locator("summary", has_text="A").last.click()
     expect(details.get_by_role("rowheader", name="client_id").last).to_be_visible()
+
+
+def test_entries_that_come_late_do_not_take_the_place_of_the_state(open_page: Open) -> None:
+    page = open_page(f"/t/{BASIC}?at=0")
+    held: list[Route] = []
+    page.route(re.compile("/entries"), lambda route: held.append(route))
+    with page.expect_request(re.compile("/entries")):
+        page.locator("#log .ev", has_text="Target computed: foo-1 goes to C").click()
+    page.get_by_role("button", name="State", exact=True).click()
+    state = page.locator("#details").get_by_role("rowheader", name="assignment_epoch").first
+    expect(state).to_be_visible()
+    with page.expect_response(re.compile("/entries")):
+        held[0].continue_()
+    page.wait_for_timeout(200)
+    expect(state).to_be_visible(timeout=1)
 
 
 def test_a_chosen_partition_tells_its_owners(open_page: Open, fetch: Fetch) -> None:

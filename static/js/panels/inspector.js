@@ -110,9 +110,9 @@ export class Inspector {
       const entries = await this.#shown(moment);
       this.#kept.set(moment.sequence, entries);
       if (this.#kept.size > KEPT) this.#kept.delete(/** @type {number} */ (this.#kept.keys().next().value));
-      if (this.#rest === rest) this.#draw(rest, moment, entries);
+      if (this.#awaits(rest)) this.#draw(rest, moment, entries);
     } catch (error) {
-      if (this.#rest !== rest) return;
+      if (!this.#awaits(rest)) return;
       this.#drawn = '';
       this.parts.root.replaceChildren(
         h(
@@ -122,6 +122,11 @@ export class Inspector {
         ),
       );
     }
+  }
+
+  /** Whether entries that were fetched are still wanted: the state may have been chosen meanwhile. @param {Rest} rest */
+  #awaits(rest) {
+    return this.#rest === rest && this.view !== 'state';
   }
 
   /** How many of a moment's first entries are shown. */
