@@ -251,10 +251,10 @@ def perform(
     except DatabaseError as error:
         reason = str(error).partition("\n")[0]
         outcome = Import.Status.FAILED, f"The database could not store the import's timelines: {reason}"
+    remove_unpacked(import_id, received.attempt)
     if not patiently(lambda: _attempt(import_id, received.attempt).exists()):
         # This process stood still, and another worker began again meanwhile. Or it was deleted.
         return get(import_id)
-    remove_unpacked(import_id)
     if received.spark_missing and queue_of(found) == RUNS:
         Import.objects.filter(pk=import_id).update(options=found.options | {"queue": IMPORTS})
         spark_comes = True
@@ -300,7 +300,7 @@ def _receive(
         "store": settings.STORE_URL,
         "rights": settings.FILE_RIGHTS,
         "folder": found.id,
-        "scratch": str(unpacked(found.id)),
+        "scratch": str(unpacked(found.id, received.attempt)),
         "engine": found.options.get("engine") or settings.IMPORT_ENGINE,
         "master": found.master or None,
         "groups": groups,
@@ -469,9 +469,9 @@ def uploads() -> Path:
     return Path(settings.UPLOAD_FOLDER or Path(settings.VAR) / "imports")
 
 
-def unpacked(import_id: str) -> Path:
-    """Where the archives of an import are unpacked while it is read."""
-    return uploads() / f"{import_id}.unpacked"
+def unpacked(import_id: str, attempt: int = 0) -> Path:
+    """Where an attempt's archives are unpacked while it is read: a worker that stood still may come back next to the one after it."""
+    return uploads() / f"{import_id}.{attempt}.unpacked"
 
 
 def copied_topic(cluster_id: str) -> Path:
@@ -479,8 +479,8 @@ def copied_topic(cluster_id: str) -> Path:
     return uploads() / f"{cluster_id}.topic"
 
 
-def remove_unpacked(import_id: str) -> None:
-    shutil.rmtree(unpacked(import_id), ignore_errors=True)
+def remove_unpacked(import_id: str, attempt: int) -> None:
+    shutil.rmtree(unpacked(import_id, attempt), ignore_errors=True)
 
 
 def remove_upload(import_id: str) -> None:
@@ -507,7 +507,7 @@ def begin_again(import_id: str, attempt: int, **facts: Any) -> bool:
         .update(status=Import.Status.WAITING, progress=progress, report={}, lease_until=from_now())
     )
     if back:
-        remove_unpacked(import_id)
+        remove_unpacked(import_id, attempt)
         storage.collect(import_id)
         log.warning("Import %s begins again: the worker that had it has ended.", import_id)
         say(import_id, {"type": "status", "status": Import.Status.WAITING})
@@ -522,6 +522,6 @@ def interrupt(import_id: str) -> None:
         return
     problem = f"Its worker ended, or could not reach the database for {LEASE_S} s."
     if leases.interrupt(import_id, Import.Status.FAILED, problem):
-        remove_unpacked(import_id)
+        remove_unpacked(import_id, attempt)
         storage.collect(import_id)
         say(import_id, {"type": "status", "status": Import.Status.FAILED, "problem": problem})

@@ -2,7 +2,7 @@
 
 ``python -m groups.pipeline.job`` reads a line::
 
-    {"paths": ["…"], "store": "/…/timelines", "rights": "owner", "folder": "<import id>", "scratch": "/…/imports/<import id>.unpacked", "groups": null, "from_ms": null, "until_ms": null,
+    {"paths": ["…"], "store": "/…/timelines", "rights": "owner", "folder": "<import id>", "scratch": "/…/imports/<import id>.1.unpacked", "groups": null, "from_ms": null, "until_ms": null,
      "topics": {"<topic id>": "name"}, "settings": {"group.consumer.session.timeout.ms": 6000}, "engine": "auto", "master": null, "earlier": {"<group>": [{"id", "entries", "digest"}]}}
 
 and writes, a line each:

@@ -68,7 +68,7 @@ class StageTime(TypedDict):
     """The most that the process of one task had."""
 
     tried_again: NotRequired[int]
-    """Tasks that Spark tried again, since their machine was lost or they failed."""
+    """Tasks that Spark tried again within their stage, since they failed or their machine was lost. A stage that begins again is not counted."""
 
 
 @dataclass(slots=True)

@@ -439,6 +439,27 @@ def test_what_archives_were_unpacked_to_is_removed_where_a_worker_ended() -> Non
     assert not unpacked.exists()
 
 
+def test_a_worker_that_stood_still_unpacks_into_a_folder_of_its_own_attempt_and_removes_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = create()
+    asked = []
+
+    def stands_still(question: Any, watch: Any) -> Any:
+        asked.append(question["scratch"])
+        now = lifecycle.get(found.id)
+        Import.objects.filter(pk=found.id).update(options=now.options | {"attempts": 2})
+        for attempt in (1, 2):
+            lifecycle.unpacked(found.id, attempt).mkdir(parents=True)
+        yield from ()
+
+    monkeypatch.setattr(lifecycle.children, "messages", stands_still)
+    import_tasks.run_import(found.id)
+    first, second = (lifecycle.unpacked(found.id, attempt) for attempt in (1, 2))
+    assert asked == [str(first)]
+    assert (first.exists(), second.exists()) == (False, True)
+
+
 def test_a_small_import_waits_in_the_queue_of_runs_and_behind_no_large_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

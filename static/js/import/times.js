@@ -27,7 +27,7 @@ export function times({ times: stages, engine }) {
   const again = stages.reduce((sum, each) => sum + (each.tried_again ?? 0), 0);
   part('times-says').textContent = [
     'Seconds of all tasks together',
-    again ? `${counted(again, 'task')} tried again` : '',
+    again ? `${counted(again, 'task')} tried again within a stage` : '',
     engine?.executors_lost ? `${counted(engine.executors_lost, 'executor')} lost` : '',
   ]
     .filter(Boolean)
