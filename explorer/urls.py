@@ -136,6 +136,8 @@ urlpatterns = [
     api("proofs", "proofs", GET=proofs.api_list, POST=proofs.api_start),
     api(PROOF, "proof", GET=proofs.api_detail),
     api(f"{PROOF}/cancel", "proof-cancel", POST=proofs.api_cancel),
+    path("shared/<slug:link_id>/", shared.signed_in_page, name="share-signed-in"),
+    path("shared/<slug:link_id>/state", shared.signed_in_state, name="share-signed-in-state"),
     path("s/open/<slug:link_id>/", shared.page, name="share-page"),
     path("s/open/<slug:link_id>/state", shared.state, name="share-state"),
     re_path(rf"^s/(?P<token>{SHAPE})$", shared.door, name="share-door"),

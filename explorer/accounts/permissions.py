@@ -64,7 +64,7 @@ TABLE: Final = {
         """
         GET home help board timelines groups metrics status api-status api-openapi api-docs docs docs-page compare differences difference import-new import simulate inspector laboratory rehearsal clusters cluster cluster-timelines
         GET lessons lesson lesson-write lesson-handout sweeps sweep
-        GET rebalances report steps api-rebalances remedies api-remedy-search proof api-proofs api-proof api-kept api-groups api-imports api-import api-import-groups api-entry-bytes api-laboratory api-rehearsal api-rehearsal-plan api-lessons api-lesson
+        GET share-signed-in share-signed-in-state rebalances report steps api-rebalances remedies api-remedy-search proof api-proofs api-proof api-kept api-groups api-imports api-import api-import-groups api-entry-bytes api-laboratory api-rehearsal api-rehearsal-plan api-lessons api-lesson
         GET api-sweeps api-sweep api-sweep-table api-sweep-cell api-sweep-seed api-links api-laboratory-links
         GET api-clusters api-cluster api-cluster-groups api-cluster-timelines api-cluster-alerts api-cluster-rules api-cluster-rule api-cluster-silences
         GET api-timelines api-timeline api-chunk api-digest api-offsets api-lag api-range api-watch api-motifs api-notes api-changes api-frame api-assignment api-metrics api-entries api-figure-epochs api-forks

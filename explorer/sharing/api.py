@@ -132,10 +132,13 @@ def export_laboratory(request: HttpRequest) -> HttpResponse:
 
 
 def _made(request: HttpRequest, link: Link, token: str) -> HttpResponse:
-    audit.detail(request, link=link.id)
-    address = reverse("share-door", args=[token])
+    row = links.link_row(link)
+    audit.detail(request, link=link.id, who=row["who"])
+    address = (
+        reverse("share-signed-in", args=[link.id]) if link.signed_in else reverse("share-door", args=[token])
+    )
     embed = reverse("share-embed", args=[token]) if link.embed_origins else None
-    known = {**links.link_row(link), "type": "link", "url": address, "embed_url": embed}
+    known = {**row, "type": "link", "url": address, "embed_url": embed}
     return json_response(known, status=201)
 
 

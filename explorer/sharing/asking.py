@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, Literal, cast
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -13,7 +14,7 @@ from explorer.pages.sweeps.describing import shown_of
 from explorer.pages.sweeps.views import check_place
 from explorer.sharing.comparing import Compared
 from explorer.sharing.laboratory import Group, group_of, group_of_cell
-from explorer.sharing.links import DAYS_MOST, DAYS_USUAL, Asked, Terms
+from explorer.sharing.links import DAYS_MOST, DAYS_USUAL, WHO, Asked, Terms
 from explorer.web.endpoint import BadRequest, choice
 from groups.exporting import Wanted, fresh_key
 from groups.incidents.pieces import Stretch
@@ -72,7 +73,12 @@ def flag_of(body: dict[str, Any], name: str) -> bool:
 
 
 def asked_of(body: dict[str, Any], timeline: Timeline) -> Asked:
-    return Asked(wanted=wanted_of(body, timeline), days=days_of(body), embed_origins=origins_of(body))
+    return Asked(
+        wanted=wanted_of(body, timeline),
+        days=days_of(body),
+        signed_in=signed_in_of(body),
+        embed_origins=origins_of(body),
+    )
 
 
 def terms_of(body: dict[str, Any], *, hides_names: bool) -> Terms:
@@ -82,8 +88,19 @@ def terms_of(body: dict[str, Any], *, hides_names: bool) -> Terms:
         hides_names=hides_names,
         made=timezone.now(),
         days=days_of(body),
+        signed_in=signed_in_of(body),
         embed_origins=origins_of(body),
     )
+
+
+def signed_in_of(body: dict[str, Any]) -> bool:
+    """Whether only accounts may open a link."""
+    signed_in = choice(body.get("who", WHO[0]), "who", WHO) != WHO[0]
+    if signed_in and not settings.LOGIN:
+        raise BadRequest("Nobody signs in at this server: a link is for anyone who has it.", field="who")
+    if signed_in and body.get("embed_origins"):
+        raise BadRequest("Nobody can sign in within a frame: leave embed_origins out.", field="embed_origins")
+    return signed_in
 
 
 def days_of(body: dict[str, Any]) -> int:

@@ -40,12 +40,15 @@ LINKS_MOST: Final = 100
 PAGE_BYTES_MOST: Final = 16 * 1024 * 1024
 """Bytes of a shared page in gzip: it is one row of the database, and one answer."""
 
+WHO: Final = ("anyone", "signed-in")
+"""Who may open a link: anyone who has it, or accounts of this server."""
+
 SENTENCE_LETTERS_MOST: Final = 300
 """Of the headline, on a card: chat tools cut after two lines or so."""
 
 
 class LinkRow(TypedDict):
-    """A link as its maker sees it. Times are ISO 8601; ``state`` is ``open``, ``ended``, ``withdrawn`` or ``deleted``."""
+    """A link as its maker sees it. Times are ISO 8601; ``state`` is ``open``, ``ended``, ``withdrawn`` or ``deleted``; ``who`` is one of ``WHO``."""
 
     id: str
     token_end: str
@@ -53,6 +56,7 @@ class LinkRow(TypedDict):
     title: str
     view: str
     hides_names: bool
+    who: str
     first: int
     last: int
     embed_origins: list[str]
@@ -69,6 +73,7 @@ class Asked:
 
     wanted: Wanted
     days: int = DAYS_USUAL
+    signed_in: bool = False
     embed_origins: Sequence[str] = ()
 
 
@@ -95,6 +100,7 @@ class Terms:
     hides_names: bool
     made: datetime
     days: int = DAYS_USUAL
+    signed_in: bool = False
     embed_origins: Sequence[str] = ()
 
 
@@ -122,6 +128,7 @@ def make(timeline: Timeline, asked: Asked) -> tuple[Link, str]:
         hides_names=wanted.key is not None,
         made=wanted.made,
         days=asked.days,
+        signed_in=asked.signed_in,
         embed_origins=asked.embed_origins,
     )
     return _stored(subject, terms)
@@ -159,6 +166,7 @@ def _stored(subject: Subject, terms: Terms) -> tuple[Link, str]:
             sentence=_shortened(subject.sentence),
             view=terms.view,
             hides_names=terms.hides_names,
+            signed_in=terms.signed_in,
             first=subject.first,
             last=subject.last,
             embed_origins=list(terms.embed_origins),
@@ -186,16 +194,28 @@ def found_by(token: str) -> Look | None:
     if (look := looks.fresh(token)) is not None:
         return look
     hashed = tokens.hashed(token)
-    link = _open(Link.objects.filter(token_hash=hashed)).first()
+    link = _open(Link.objects.filter(token_hash=hashed, signed_in=False)).first()
     if link is None:
         return None
+    look = _look(link)
+    looks.keep(token, look)
+    return look
+
+
+def found_for_account(link_id: str) -> Look | None:
+    """What a link shows that is for people who sign in; null for one that is unknown, ended or withdrawn."""
+    link = _open(Link.objects.filter(pk=link_id, signed_in=True)).first()
+    return None if link is None else _look(link)
+
+
+def _look(link: Link) -> Look:
     content = looks.content_of(link.id)
     page = SharedPage.objects.filter(link=link)
     if content is None and (row := page.values_list("content", "policy", "card").first()) is not None:
         content = Content(bytes(row[0]), row[1], bytes(row[2]))
     elif content is not None and not page.exists():
         content = None
-    look = Look(
+    return Look(
         id=link.id,
         title=link.title,
         sentence=link.sentence,
@@ -203,8 +223,6 @@ def found_by(token: str) -> Look | None:
         until=link.until,
         content=content,
     )
-    looks.keep(token, look)
-    return look
 
 
 def note_opened(openings: Mapping[str, int]) -> None:
@@ -238,6 +256,7 @@ def link_row(link: Link) -> LinkRow:
         title=link.title,
         view=link.view,
         hides_names=link.hides_names,
+        who=WHO[link.signed_in],
         first=link.first,
         last=link.last,
         embed_origins=link.embed_origins,

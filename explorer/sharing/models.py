@@ -23,7 +23,10 @@ class Kind(models.TextChoices):
 
 
 class Link(models.Model):
-    """A link that shows one incident to anyone who has it. Its token is not stored: only its hash is."""
+    """A link that shows one incident to anyone who has it. Its token is not stored: only its hash is.
+
+    One for people who sign in is opened by its id: nobody gets its token.
+    """
 
     id = models.CharField(primary_key=True, max_length=ID_LENGTH_MOST)
     token_hash = models.CharField(max_length=64, unique=True)
@@ -38,6 +41,9 @@ class Link(models.Model):
     sentence = models.TextField()
     view = models.CharField(max_length=16)
     hides_names = models.BooleanField()
+    signed_in = models.BooleanField(default=False)
+    """Only accounts of this server may open it."""
+
     first = models.BigIntegerField()
     last = models.BigIntegerField()
     embed_origins: models.JSONField[list[str], list[str]] = models.JSONField(default=list)

@@ -16,13 +16,7 @@ from groups.reserve import is_full
 @require_safe
 def door(request: HttpRequest, token: str) -> HttpResponse:
     look = links.found_by(token)
-    if look is not None and look.content is not None:
-        try:
-            links.note_opened({look.id: 1})
-        except OperationalError as error:
-            # On a full disk what is there can be looked at, though nobody counts it.
-            if not is_full(error):
-                raise
+    _note_opened(look)
     query = {name: str(request.GET[name]) for name in request.GET}
     return link_responses.door(look, token, query, f"{request.scheme}://{request.get_host()}")
 
@@ -42,6 +36,19 @@ def state(request: HttpRequest, link_id: str) -> HttpResponse:
     return link_responses.state(_by_cookie(request, link_id))
 
 
+@require_safe
+def signed_in_page(request: HttpRequest, link_id: str) -> HttpResponse:
+    """The page of a link that is for accounts: the gate has let one in."""
+    look = links.found_for_account(link_id)
+    _note_opened(look)
+    return link_responses.page(look, packed=_takes_gzip(request))
+
+
+@require_safe
+def signed_in_state(request: HttpRequest, link_id: str) -> HttpResponse:
+    return link_responses.state(links.found_for_account(link_id))
+
+
 @xframe_options_exempt
 @require_safe
 def embed(request: HttpRequest, token: str) -> HttpResponse:
@@ -51,6 +58,17 @@ def embed(request: HttpRequest, token: str) -> HttpResponse:
 @require_safe
 def embed_state(request: HttpRequest, token: str) -> HttpResponse:
     return link_responses.state(links.found_by(token))
+
+
+def _note_opened(look: Look | None) -> None:
+    if look is None or look.content is None:
+        return
+    try:
+        links.note_opened({look.id: 1})
+    except OperationalError as error:
+        # On a full disk what is there can be looked at, though nobody counts it.
+        if not is_full(error):
+            raise
 
 
 def _takes_gzip(request: HttpRequest) -> bool:

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { watchLink } from '../../static/js/source/link.js';
 import { ago, asStretch, isLoopback, isOrigin, linkWords } from '../../static/js/sharing/words.js';
 
 const moment = (first, sequence, at_ms) => ({ first, sequence, at_ms });
@@ -39,6 +40,7 @@ test('a link says what it shows and when it was last used', () => {
     token_end: 'abcd',
     view: 'reader',
     hides_names: true,
+    who: 'anyone',
     first: 1,
     last: 9,
     embed_origins: [],
@@ -62,6 +64,7 @@ test('a link says what it shows and when it was last used', () => {
     linkWords({ ...link, kind: 'cell', title: '6 members, one joins' }, now).what,
     'a seed of a sweep: 6 members, one joins, names hidden',
   );
+  assert.equal(linkWords({ ...link, who: 'signed-in' }, now).what, 'reader, names hidden, signed in');
   assert.equal(linkWords({ ...link, state: 'withdrawn' }, now).use, 'withdrawn');
   assert.equal(
     linkWords({ ...link, hides_names: false, embed_origins: ['https://wiki.example'] }, now).what,
@@ -75,4 +78,18 @@ test('an address of this machine alone is known, and no other is taken for one',
     assert.ok(isLoopback(host), host);
   for (const host of ['links.example', '10.0.0.7', 'localhost.example', '128.0.0.1', '[fe80::1]'])
     assert.ok(!isLoopback(host), host);
+});
+
+test('whoever is signed out while a link plays is led to where one signs in', async () => {
+  const asked = [];
+  const answers = [0, 200, 401];
+  await new Promise((reload) => {
+    watchLink({
+      page: { body: { dataset: { link: 'state' } }, location: { reload } },
+      onEnd: () => assert.fail('the link has not ended'),
+      ask: async (url) => ({ status: answers[asked.push(url) - 1] }),
+      later: (run) => run(),
+    });
+  });
+  assert.deepEqual(asked, ['state', 'state', 'state']);
 });

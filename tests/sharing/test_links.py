@@ -84,7 +84,7 @@ OPEN = {"healthz", "readyz"}
 BY_TOKEN = {"share-door", "share-card", "share-embed", "share-embed-state"}
 BY_COOKIE = {"share-page", "share-state"}
 CLOSED = {
-    "sign-in", "sign-in-start", "sign-in-callback", "sign-out", "account", "account-tokens", "account-token-revoke", "account-password", "admin-login", "admin", "audit", "api-audit", "api-audit-lines",
+    "share-signed-in", "share-signed-in-state", "sign-in", "sign-in-start", "sign-in-callback", "sign-out", "account", "account-tokens", "account-token-revoke", "account-password", "admin-login", "admin", "audit", "api-audit", "api-audit-lines",
     "api-cancel", "api-changes", "api-together", "api-notes", "api-note", "api-chunk", "api-digest", "api-entries", "api-exports", "api-figure-epochs", "api-forks", "api-frame",
     "api-imports", "api-import", "api-import-cancel", "api-import-repeat", "api-inspect", "api-inspect-compare", "api-entry-bytes",
     "api-laboratory", "api-laboratory-runs", "api-lag", "api-link", "api-links", "api-metrics", "api-motifs", "api-offsets", "api-pseudonyms", "api-range", "api-watch", "api-runs", "api-sweep",
@@ -410,6 +410,7 @@ async def test_what_a_preview_shows_is_what_is_made(asks: Asks, stored: Stored) 
         ({"from": "1"}, "from='1' must be a whole number from 1."),
         ({"hide_names": "yes"}, "hide_names='yes' must be true or false."),
         ({"hide_names": True, "key": "00"}, "key must be the 64 hexadecimal digits"),
+        ({"who": "signed-in"}, "Nobody signs in at this server: a link is for anyone who has it."),
         ({"embed_origins": ["*"]}, "a list of at most 8 origins"),
         ({"embed_origins": ["https://wiki.example; script-src *"]}, "a list of at most 8 origins"),
     ],

@@ -98,12 +98,12 @@ export class ShareDialog {
     const origin = /** @type {HTMLInputElement} */ (part('share-origin')).value.trim();
     if (origin && !isOrigin(origin))
       throw new Error('The origin of a page is its address up to the first path: https://wiki.example');
-    const { days } = this.#sharer;
-    const made = await this.sharing.make({ ...this.#asked(), days, embed_origins: origin ? [origin] : [] });
+    const { days, who } = this.#sharer;
+    const made = await this.sharing.make({ ...this.#asked(), days, who, embed_origins: origin ? [origin] : [] });
     const at = `?at=${this.now().sequence}`;
     const url = `${location.origin}${made.url}${at}`;
     this.#sharer.say(
-      linkLine('link', url),
+      ...this.#sharer.made(url),
       ...(made.embed_url
         ? [
             linkLine(
@@ -112,7 +112,6 @@ export class ShareDialog {
             ),
           ]
         : []),
-      h('p.quiet', 'It is shown once: the server keeps no copy of it.'),
     );
     this.#showNames(NEXT);
     await this.#sharer.list();

@@ -5,8 +5,6 @@
  */
 
 import { ask, file, submit } from '../shared/api.js';
-import { h } from '../shared/dom.js';
-import { linkLine } from './lines.js';
 import { Sharer } from './share-dialog.js';
 
 const BASE = '/api/laboratory';
@@ -35,11 +33,12 @@ export class LaboratorySharing {
   }
 
   async #make() {
-    const made = await submit(`${BASE}/links`, 'POST', { ...this.#body(), days: this.#sharer.days });
-    this.#sharer.say(
-      linkLine('link', `${location.origin}${made.url}`),
-      h('p.quiet', 'It is shown once: the server keeps no copy of it.'),
-    );
+    const made = await submit(`${BASE}/links`, 'POST', {
+      ...this.#body(),
+      days: this.#sharer.days,
+      who: this.#sharer.who,
+    });
+    this.#sharer.say(...this.#sharer.made(`${location.origin}${made.url}`));
     await this.#sharer.list();
   }
 }

@@ -6,7 +6,7 @@
 
 import { h, part } from '../shared/dom.js';
 import { messageOf } from '../shared/errors.js';
-import { linksList } from './lines.js';
+import { linkLine, linksList } from './lines.js';
 import { fileFirst, handOver } from './saving.js';
 
 export class Sharer {
@@ -41,6 +41,24 @@ export class Sharer {
 
   get days() {
     return Number(/** @type {HTMLSelectElement} */ (part('share-days')).value);
+  }
+
+  /** Who may open a link; without accounts there is no choice. */
+  get who() {
+    return /** @type {HTMLSelectElement | null} */ (document.getElementById('share-who'))?.value ?? 'anyone';
+  }
+
+  /** A link that was made. @param {string} url */
+  made(url) {
+    return [
+      linkLine('link', url),
+      h(
+        'p.quiet',
+        this.who === 'anyone'
+          ? 'It is shown once: the server keeps no copy of it.'
+          : 'It opens for people who sign in here.',
+      ),
+    ];
   }
 
   /** @param {{name: string, blob: Blob}} made */

@@ -25,6 +25,7 @@ export interface ShareLink {
   token_end: string;
   view: string;
   hides_names: boolean;
+  who: 'anyone' | 'signed-in';
   first: number;
   last: number;
   embed_origins: string[];
@@ -39,7 +40,7 @@ export interface Sharing {
   preview(asked: { from?: number; to?: number }): Promise<Preview>;
   file(asked: Asked & { format: 'html' | 'data'; at: number }): Promise<{ name: string; blob: Blob }>;
   make(
-    asked: Asked & { days: number; embed_origins: string[] },
+    asked: Asked & { days: number; who: string; embed_origins: string[] },
   ): Promise<ShareLink & { url: string; embed_url: string | null }>;
   links(): Promise<ShareLink[]>;
   withdraw(id: string): Promise<null>;

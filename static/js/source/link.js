@@ -7,6 +7,7 @@ import { h } from '../shared/dom.js';
 /** How soon a withdrawn link ends where somebody looks at it. */
 export const ASK_MS = 5000;
 const GONE = new Set([404, 410]);
+const SIGNED_OUT = 401;
 
 /**
  * @param {object} parts
@@ -18,7 +19,11 @@ const GONE = new Set([404, 410]);
 export function watchLink({
   page,
   onEnd,
-  ask = (url) => fetch(url, { cache: 'no-store' }),
+  ask = async (url) => {
+    const answer = await fetch(url, { cache: 'no-store', redirect: 'manual' });
+    // Whoever is signed out is led to where one signs in.
+    return answer.type === 'opaqueredirect' ? { status: SIGNED_OUT } : answer;
+  },
   later = (run, ms) => {
     setTimeout(run, ms);
   },
@@ -31,6 +36,10 @@ export function watchLink({
       (answer) => answer.status,
       () => 0,
     );
+    if (status === SIGNED_OUT) {
+      page.location.reload();
+      return;
+    }
     if (!GONE.has(status)) {
       later(look, ASK_MS);
       return;

@@ -20,7 +20,7 @@ from explorer.server.openapi.operation import (
 from explorer.server.openapi.tables.laboratory import BOARD
 from explorer.sharing.api import PREVIEWED_MOST
 from explorer.sharing.asking import MS_MOST, ORIGINS_MOST, VIEWS
-from explorer.sharing.links import DAYS_MOST, LinkRow
+from explorer.sharing.links import DAYS_MOST, WHO, LinkRow
 from groups.exporting import EXPORTERS
 from groups.incidents.redaction import KEY_BYTES
 from simulations.sweeps.summary import MEASURES
@@ -29,7 +29,7 @@ KEY: Final = {**TEXT, "pattern": f"^[0-9a-f]{{{2 * KEY_BYTES}}}$"}
 STRETCH: Final = {"from?": number(1), "to?": number(1)}
 HIDING: Final = {"hide_names?": FLAG, "key?": maybe(KEY)}
 WANTED: Final = {**STRETCH, **HIDING, "view?": enum(VIEWS), "at?": maybe(number()), "notes?": FLAG}
-TERMS: Final = {"days?": number(1, DAYS_MOST), "embed_origins?": array(TEXT, ORIGINS_MOST)}
+TERMS: Final = {"days?": number(1, DAYS_MOST), "who?": enum(WHO), "embed_origins?": array(TEXT, ORIGINS_MOST)}
 CELL: Final = fields(
     {
         "sweep": TEXT,
