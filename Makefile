@@ -103,6 +103,7 @@ chaos: .venv/all  ## a team under load whose parts are killed, stopped and resta
 .PHONY: proof
 proof: .venv/all  ## more of the same for as long as you like: twenty times the examples of each property, other ones each time
 	TIER=proof $(VENV)/python -m pytest tests/wire tests/history tests/simulations tests/pipeline tests/archiving
+	$(VENV)/python -m tests.simulations.changed_leaves
 
 SEEDS ?= 0-99999
 .PHONY: fuzz-simulator

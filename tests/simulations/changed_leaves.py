@@ -1,7 +1,7 @@
 """Recordings with one thing changed: every leaf of every answer and record in turn, which ``conform`` has to notice.
 
 ``python -m tests.simulations.changed_leaves [EVERY [GROUP…]]`` changes each leaf (or each so many-th) of the recorded exchanges
-of the classic protocol, and prints those that nobody noticed.
+of the classic protocol and of released clients, and prints those that nobody noticed; ``make proof`` does so.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from itertools import islice
 from typing import Any
 
-from simulations.proof.conformance import Judge, Recording, settings_of
+from simulations.proof.conformance import Judge, NotJudged, Recording, recordings, settings_of
 from simulations.proof.conformance.comparing import UNJUDGED_FIELDS
 from simulations.protocol.coordinator.settings import Settings
+from simulations.recorded_files import read
+from simulations.samples import sample
 
 Place = tuple[str | int, ...]
 Changed = tuple[str, Place, Recording]
@@ -25,9 +28,12 @@ CLOCKS = frozenset({"assignmentTimestamp", "commitTimestamp", "currentStateTimes
 HOUR_MS = 3_600_000
 
 
-def unnoticed(recording: Recording, settings: Settings, *, every: int = 1) -> Iterator[tuple[str, Place]]:
-    """Each so many-th change that ``conform`` does not tell."""
-    for where, path, changed in islice(lies(recording), 0, None, every):
+def unnoticed(
+    recording: Recording, settings: Settings, *, every: int | None = 1
+) -> Iterator[tuple[str, Place]]:
+    """Each so many-th change that ``conform`` does not report, or the first of each kind of place."""
+    chosen = of_each_kind(lies(recording)) if every is None else islice(lies(recording), 0, None, every)
+    for where, path, changed in chosen:
         judge = Judge(changed, settings)
         judge.judge()
         if not judge.tally.differences:
@@ -98,16 +104,36 @@ def lies(recording: Recording) -> Iterator[Changed]:
             yield f"record at offset {written.offset}", path, replace(recording, written=records)
 
 
-def main() -> int:
+def of_each_kind(changes: Iterator[Changed]) -> Iterator[Changed]:
+    """The first change of each field, in answers and in records, wherever it is in a list."""
+    seen: set[tuple[object, ...]] = set()
+    for where, path, changed in changes:
+        kind = (where.split()[0], *("an item" if isinstance(part, int) else part for part in path))
+        if kind not in seen:
+            seen.add(kind)
+            yield where, path, changed
+
+
+def all_recordings() -> Iterator[tuple[str, Recording, Settings]]:
+    """Those of the classic protocol and of released clients, with their names."""
     from tests.broker.classic.as_recorded import recording_of
     from tests.broker.classic.recording import recorded
 
+    for name, transcript in sorted(recorded().items()):
+        yield name, recording_of(transcript), settings_of(transcript.settings)
+    for clients in (sample("recorded-clients"), sample("recorded-classic")):
+        files = read(str(clients.requests), [str(clients.segments)], timedelta())
+        for recording in recordings(files.requests, files.written, files.images, NotJudged()):
+            yield f"clients {recording.group}", recording, settings_of(clients.settings)
+
+
+def main() -> int:
     every = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    named = sys.argv[2:] or sorted(recorded())
+    named = sys.argv[2:]
     found = tried = 0
-    for name in named:
-        transcript = recorded()[name]
-        recording, settings = recording_of(transcript), settings_of(transcript.settings)
+    for name, recording, settings in all_recordings():
+        if named and name not in named:
+            continue
         if Judge(recording, settings).judge().differences:
             sys.stdout.write(f"{name}: it differs as it is\n")
             continue
