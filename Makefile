@@ -101,9 +101,10 @@ chaos: .venv/all  ## a team under load whose parts are killed, stopped and resta
 	$(VENV)/python -m tests.services.chaos --minutes $(CHAOS_MINUTES)
 
 .PHONY: proof
-proof: .venv/all  ## more of the same for as long as you like: twenty times the examples of each property, other ones each time
+proof: .venv/all  ## more of the same, for hours: twenty times the examples of each property, other ones each time; more changed recordings
 	TIER=proof $(VENV)/python -m pytest tests/wire tests/history tests/simulations tests/pipeline tests/archiving
-	$(VENV)/python -m tests.simulations.changed_leaves
+	$(VENV)/python -m tests.simulations.changed_leaves 1 "clients clients-slow-poll"
+	$(VENV)/python -m tests.simulations.changed_leaves 12
 
 SEEDS ?= 0-99999
 .PHONY: fuzz-simulator

@@ -14,7 +14,7 @@ from tests.simulations.changed_leaves import lies, unnoticed
 from tests.simulations.test_conformance import RECORDED, SETTINGS
 
 EVERY = {"clients-slow-poll": None, "clients-static": 12, "clients-join-leave-kill": 48, "clients-regex": 144}
-"""Of one group a leaf of each kind is tried, of the others every so many: each takes a sixth of a second. ``make proof`` tries all."""
+"""Of one group a leaf of each kind is tried, of the others every so many: each takes a tenth of a second. ``make proof`` tries all of it."""
 
 CLASSIC_EVERY = {
     "classic-cooperative-rounds": 6,
