@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from groups.texts import telemetry
 from groups.texts.client_metrics import METRIC, ClientMetrics
 from groups.texts.found import PASSED_OVER, Found, LineProblem, LogEvent, Remark, TextFormat
 from groups.texts.line_time import MOST_MS, line_time
@@ -355,7 +356,7 @@ LOG_LINES: Final = TextFormat(
     recognised=re.compile(
         r"\[GroupCoordinator \S|\[GroupId .{1,999}?\] |(?:Preparing to rebalance|Stabilized) group |\[Consumer clientId=.{0,999}?groupId="
         r'|\|[A-Z]+\|[^|]+\| \[thrd:|has left group .{0,999}?through explicit|Member \S+ in group .{1,999}? has failed|Group "[^"]+": |'
-        + f"{_STATISTICS.pattern}|{METRIC.pattern}",
+        + f"{_STATISTICS.pattern}|{METRIC.pattern}|{telemetry.LINE.pattern}",
         re.MULTILINE,
     ),
     reader=LogReader,

@@ -10,6 +10,7 @@ from typing import IO, Final, NamedTuple
 
 from groups.pipeline.reading.entry_lines import ENTRIES_NAME, entry_line
 from groups.pipeline.reading.sources import Gap, Problem
+from groups.texts import telemetry
 from groups.texts.dump_log import JOINED_CHARS_MOST
 from groups.texts.formats import formats_of, read_text
 from groups.texts.found import (
@@ -21,6 +22,7 @@ from groups.texts.found import (
     TextEntry,
     TextFormat,
 )
+from groups.texts.log_lines import LOG_LINES
 from groups.wire.errors import RecordError
 from groups.wire.logs.record_batch import RecordBatch, write_batch
 
@@ -44,6 +46,8 @@ def formats_in(path: Path) -> tuple[TextFormat, ...]:
         return ()
     with path.open("rb") as opened:
         head = opened.read(LOOK_BYTES)
+    if telemetry.is_binary(head):
+        return (LOG_LINES,)
     return formats_of(head.decode(_encoding(head), errors="replace"))
 
 
@@ -141,7 +145,12 @@ def _encoding(head: bytes) -> str:
 
 def _lines(path: Path) -> Iterator[str]:
     with path.open("rb") as opened:
-        encoding = _encoding(opened.read(2))
+        head = opened.read(LOOK_BYTES)
+        if telemetry.is_binary(head):
+            opened.seek(0)
+            yield from telemetry.lines(opened)
+            return
+        encoding = _encoding(head)
     with path.open(encoding=encoding, errors="replace", newline="\n") as text:
         # A file may be one line of gigabytes.
         while line := text.readline(JOINED_CHARS_MOST):
