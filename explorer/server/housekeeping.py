@@ -100,7 +100,7 @@ def forget_queue() -> None:
     """Call all lost that waits for a worker, so that it is queued again."""
     storage.forget_queue()
     lifecycle.leases.forget_queue()
-    sweep_runs.leases.forget_queue()
+    sweep_runs.sweeps.leases.forget_queue()
     searches.leases.forget_queue()
     proofs.leases.forget_queue()
 

@@ -22,9 +22,8 @@ from groups.one_line import one_line
 from groups.storage import BadName, CannotOpen, NoSuchTimeline, NotReady
 from groups.watching.registry import NoSuchCluster
 from simulations.jobs.long_questions import NoSuchQuestion
-from simulations.jobs.sweep_runs import NoSuchSweep
 
-GONE: Final = (NoSuchTimeline, NoSuchImport, NoSuchCluster, NoSuchSweep, NoSuchQuestion)
+GONE: Final = (NoSuchTimeline, NoSuchImport, NoSuchCluster, NoSuchQuestion)
 """There never was one of that id, or somebody deleted it meanwhile, at whatever moment of the request."""
 
 log = logging.getLogger(__name__)

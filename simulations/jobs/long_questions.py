@@ -1,4 +1,4 @@
-"""Questions that a child process answers within minutes, as they are stored: a row, the child, and a lease."""
+"""What a child process is asked, as it is stored: a row that waits, is held by a lease, and ends."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any, Final, Generic, TypeVar
 
 from django.utils import timezone
 
+from groups import storage
 from groups.jobs.children import ChildFailed, ParentStops, run_child
-from groups.jobs.leases import Leases, Watch, end_of_lease
+from groups.jobs.leases import Leases, Watch, end_of_lease, end_of_wait
+from groups.models import Job
 from groups.packs.listed_summary import plain
 from groups.reserve import makes_room
 from simulations.models import LongQuestion
@@ -27,26 +29,22 @@ class CannotAsk(Exception):
     """Why a row is no question for the child: a sentence without its full stop."""
 
 
+J = TypeVar("J", bound=Job)
 Q = TypeVar("Q", bound=LongQuestion)
 
 
 @dataclass(frozen=True, slots=True)
-class LongQuestions(Generic[Q]):
-    """The rows of a model. ``what`` one is called; ``child`` is the module that answers ``question(row)``.
+class Jobs(Generic[J]):
+    """The rows of a model with a ``status`` and a ``stage``. ``what`` one is called."""
 
-    The child writes ``progress`` with facts of the row, and last ``done`` or ``error``.
-    """
-
-    model: type[Q]
+    model: type[J]
     what: str
-    child: str
-    question: Callable[[Q], Mapping[str, Any]]
 
     @property
     def leases(self) -> Leases:
         return Leases(self.model)
 
-    def get(self, question_id: str) -> Q:
+    def get(self, question_id: str) -> J:
         found = self.model._default_manager.filter(pk=question_id).first()
         if found is None:
             raise NoSuchQuestion(self.what, question_id)
@@ -55,6 +53,32 @@ class LongQuestions(Generic[Q]):
     def open_count(self) -> int:
         """How many wait or run."""
         return self.model._default_manager.filter(status__in=OPEN).count()
+
+    @makes_room
+    def cancel(self, question_id: str) -> bool:
+        """Stops it and keeps what is there. False if it had ended. Its task notices within a second."""
+        open_rows = self.model._default_manager.filter(pk=question_id, status__in=OPEN)
+        return bool(
+            open_rows.update(status=Status.CANCELLED, stage="", finished=timezone.now(), lease_until=None)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LongQuestions(Jobs[Q]):
+    """Questions that are answered within minutes: ``child`` is the module that answers ``question(row)``.
+
+    The child writes ``progress`` with facts of the row, and last ``done`` or ``error``.
+    """
+
+    child: str
+    question: Callable[[Q], Mapping[str, Any]]
+
+    def create(self, kept_most: int, like: Mapping[str, object], **facts: object) -> Q:
+        """A question that waits. So many ``like`` it are kept: a new one removes the oldest that has ended."""
+        ended = self.model._default_manager.filter(**like).exclude(status__in=OPEN)
+        ended.exclude(pk__in=list(ended.values_list("pk", flat=True)[: kept_most - 1])).delete()
+        waits = {"id": storage.new_id(), "stage": "Waiting for its turn", "lease_until": end_of_wait()}
+        return self.model._default_manager.create(**{**waits, **like, **facts})
 
     def perform(self, question_id: str) -> Q:
         """Runs a waiting question to its end. Does nothing if it is taken."""
@@ -89,14 +113,6 @@ class LongQuestions(Generic[Q]):
     def _finish(self, question_id: str, status: str, problem: str) -> None:
         ended = {"stage": "", "finished": timezone.now(), "lease_until": None}
         self._held(question_id, status=status, problem=problem, **ended)
-
-    @makes_room
-    def cancel(self, question_id: str) -> bool:
-        """Stops it and keeps what is there. False if it had ended. Its task notices within a second."""
-        open_rows = self.model._default_manager.filter(pk=question_id, status__in=OPEN)
-        return bool(
-            open_rows.update(status=Status.CANCELLED, stage="", finished=timezone.now(), lease_until=None)
-        )
 
     def interrupt(self, question_id: str) -> None:
         """Reports a lost running question as interrupted."""

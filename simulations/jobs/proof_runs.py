@@ -6,8 +6,6 @@ import shutil
 from collections.abc import Mapping
 from typing import Any, Final
 
-from groups import storage
-from groups.jobs.leases import end_of_wait
 from groups.models import TITLE_LENGTH_MOST
 from simulations.jobs.long_questions import OPEN, LongQuestions
 from simulations.models import Proof
@@ -20,15 +18,8 @@ proofs: Final = LongQuestions(Proof, "proof", "simulations.jobs.proof_child", la
 
 def create(title: str, question: Mapping[str, Any], *, proof_id: str = "") -> Proof:
     """A proof that waits."""
-    ended = Proof.objects.exclude(status__in=OPEN)
-    ended.exclude(pk__in=list(ended.values_list("pk", flat=True)[: KEPT_MOST - 1])).delete()
-    return Proof.objects.create(
-        id=proof_id or storage.new_id(),
-        title=title[:TITLE_LENGTH_MOST],
-        question=dict(question),
-        stage="Waiting for its turn",
-        lease_until=end_of_wait(),
-    )
+    own_id = {"id": proof_id} if proof_id else {}
+    return proofs.create(KEPT_MOST, {}, title=title[:TITLE_LENGTH_MOST], question=dict(question), **own_id)
 
 
 def perform(proof_id: str) -> Proof:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from groups import storage
-from groups.jobs.leases import end_of_wait
 from groups.models import Timeline
 from simulations.jobs.incidents import in_plain, incident_of
-from simulations.jobs.long_questions import OPEN, CannotAsk, LongQuestions
+from simulations.jobs.long_questions import CannotAsk, LongQuestions
 from simulations.models import RemedySearch
 from simulations.remedies.values import RemediesError
 
@@ -19,17 +17,7 @@ KEPT_MOST: Final = 20
 
 def create(timeline: Timeline, at: int, seeds: int) -> RemedySearch:
     """A search that waits."""
-    ended = RemedySearch.objects.filter(timeline=timeline).exclude(status__in=OPEN)
-    kept = list(ended.values_list("pk", flat=True)[: KEPT_MOST - 1])
-    ended.exclude(pk__in=kept).delete()
-    return RemedySearch.objects.create(
-        id=storage.new_id(),
-        timeline=timeline,
-        at=at,
-        seeds=seeds,
-        stage="Waiting for its turn",
-        lease_until=end_of_wait(),
-    )
+    return searches.create(KEPT_MOST, {"timeline": timeline}, at=at, seeds=seeds)
 
 
 def _question(search: RemedySearch) -> Mapping[str, Any]:

@@ -18,9 +18,10 @@ from django.utils import timezone
 from groups import storage
 from groups.jobs.announce import announce, sweep_group
 from groups.jobs.children import ChildFailed, ParentStops, run_child
-from groups.jobs.leases import Leases, Watch, end_of_lease, end_of_wait
+from groups.jobs.leases import Watch, end_of_lease, end_of_wait
 from groups.models import TITLE_LENGTH_MOST
 from groups.reserve import makes_room
+from simulations.jobs.long_questions import OPEN, Jobs
 from simulations.jobs.run_tasks import engine_digest
 from simulations.models import Answered, Sweep
 from simulations.sweeps.answering import Row
@@ -31,29 +32,17 @@ JOB: Final = "simulations.spark.sweeps"
 ENGINE: Final = ("simulations/protocol/assignors", "simulations/laboratory", "simulations/sweeps")
 """What decides the numbers of a case."""
 
-leases = Leases(Sweep)
+sweeps: Final = Jobs(Sweep, "sweep")
+get = sweeps.get
 
 Status = Sweep.Status
-OPEN: Final = (Status.WAITING, Status.RUNNING)
 
 Answers = dict[int, dict[int, Row]]
 """The rows of each cell by their seeds."""
 
 
-class NoSuchSweep(Exception):
-    def __init__(self, sweep_id: str) -> None:
-        super().__init__(f"There is no sweep {sweep_id!r}.")
-
-
 class CannotGoOn(Exception):
     """Why a sweep cannot be taken up again: one line."""
-
-
-def get(sweep_id: str) -> Sweep:
-    try:
-        return Sweep.objects.get(pk=sweep_id)
-    except Sweep.DoesNotExist:
-        raise NoSuchSweep(sweep_id) from None
 
 
 def create(axes: Axes, *, title: str = "", master: str = "") -> Sweep:
@@ -111,7 +100,7 @@ def perform(
     publish: Callable[[Sweep, Sequence[Mapping[str, Any]]], None] = lambda sweep, blocks: None,
 ) -> Sweep:
     """Runs a waiting sweep to its end. ``publish`` gets what was stored. Does nothing if it is taken."""
-    taken = leases.take(sweep_id, attempts=F("attempts") + 1)
+    taken = sweeps.leases.take(sweep_id, attempts=F("attempts") + 1)
     sweep = get(sweep_id)
     if not taken:
         return sweep
@@ -200,15 +189,12 @@ def finish(sweep: Sweep, status: Sweep.Status, problem: str) -> Sweep:
     return sweep
 
 
-@makes_room
 def cancel(sweep_id: str) -> bool:
-    """Stop a sweep and keep what it has answered. False if it had ended. Its task notices within a second."""
-    ended = Sweep.objects.filter(pk=sweep_id, status__in=OPEN).update(
-        status=Status.CANCELLED, stage="", finished=timezone.now(), lease_until=None
-    )
+    """As ``Jobs.cancel``, and says so."""
+    ended = sweeps.cancel(sweep_id)
     if ended:
         say(get(sweep_id))
-    return bool(ended)
+    return ended
 
 
 def take_up_again(sweep_id: str) -> Sweep:
@@ -243,7 +229,7 @@ def delete(sweep_id: str) -> None:
 @makes_room
 def interrupt(sweep_id: str) -> None:
     """Mark a lost running sweep as interrupted; its answers stay."""
-    if leases.interrupt(sweep_id, Status.INTERRUPTED, "What ran it was cut short.", stage=""):
+    if sweeps.leases.interrupt(sweep_id, Status.INTERRUPTED, "What ran it was cut short.", stage=""):
         say(get(sweep_id))
 
 

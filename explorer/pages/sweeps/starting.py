@@ -114,4 +114,4 @@ def _queue(sweep: Sweep) -> None:
 
 
 def _room_for_one_more() -> None:
-    check_room(Sweep.objects.filter(status__in=sweep_runs.OPEN).count(), SWEEPS_WAITING_MOST, "sweeps")
+    check_room(sweep_runs.sweeps.open_count(), SWEEPS_WAITING_MOST, "sweeps")

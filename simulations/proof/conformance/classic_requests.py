@@ -7,29 +7,22 @@ that the coordinator drew for a member is taken from the recorded answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from typing import Final
 
 from simulations.proof.conformance.recording import Fields
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.messages.classic_requests import (
-    CLASSIC_HEARTBEAT_API,
     JOIN_API,
-    LEAVE_API,
     NO_MEMBER_ID,
     SYNC_API,
+    ClassicHeartbeat,
     ClassicHeartbeatAnswer,
     JoinGroup,
     LeaveAnswer,
+    SyncGroup,
 )
-from simulations.protocol.messages.from_bodies import (
-    Sender,
-    classic_heartbeat_of,
-    join_of,
-    leave_of,
-    sync_of,
-)
+from simulations.protocol.messages.from_bodies import READERS, Sender
 
 DRAWN: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9_-]{22}")
 """A ``java.util.UUID`` in a classic group, a ``Uuid`` of Kafka's in a consumer group."""
@@ -41,14 +34,7 @@ PARKED_APIS: Final = frozenset({JOIN_API, SYNC_API})
 def can_read(api: str, fields: Fields, version: int) -> bool:
     """Whether the request has the fields of its API, and bytes in base64."""
     try:
-        if api == JOIN_API:
-            join_of(fields, version=version, sender=Sender("", ""))
-        elif api == SYNC_API:
-            sync_of(fields, version=version)
-        elif api == CLASSIC_HEARTBEAT_API:
-            classic_heartbeat_of(fields, version=version)
-        else:
-            leave_of(fields, version=version)
+        READERS[api](fields, version, Sender("", ""))
     except (KeyError, TypeError, ValueError):
         return False
     return True
@@ -82,25 +68,16 @@ def ask_classic(
 
     ``api`` is the name of Kafka's schemas; ``recorded`` the answer in the recording, ``None`` if there is none.
     """
-    if api == JOIN_API:
-        request = join_of(fields, version=version, sender=Sender(client, host))
-        drawn_id = drawn_id_of(request, recorded) or f"drawn-{ticket}"
-        return None, shard.join(request, now_ms, ticket=ticket, drawn_id=drawn_id)
-    if api == SYNC_API:
-        return None, shard.sync(sync_of(fields, version=version), now_ms, ticket=ticket)
-    outcome = _AT_ONCE[api](shard, fields, version, now_ms)
+    request = READERS[api](fields, version, Sender(client, host))
+    outcome: Outcome[ClassicHeartbeatAnswer] | Outcome[LeaveAnswer]
+    match request:
+        case JoinGroup():
+            drawn_id = drawn_id_of(request, recorded) or f"drawn-{ticket}"
+            return None, shard.join(request, now_ms, ticket=ticket, drawn_id=drawn_id)
+        case SyncGroup():
+            return None, shard.sync(request, now_ms, ticket=ticket)
+        case ClassicHeartbeat():
+            outcome = shard.classic_heartbeat(request, now_ms)
+        case _:
+            outcome = shard.leave_group(request, now_ms)
     return outcome.answer.body(), outcome
-
-
-_AT_ONCE: Final[
-    Mapping[str, Callable[[Shard, Fields, int, int], Outcome[ClassicHeartbeatAnswer] | Outcome[LeaveAnswer]]]
-] = {
-    CLASSIC_HEARTBEAT_API: lambda shard, fields, version, now_ms: shard.classic_heartbeat(
-        classic_heartbeat_of(fields, version=version), now_ms
-    ),
-    LEAVE_API: lambda shard, fields, version, now_ms: shard.leave_group(
-        leave_of(fields, version=version), now_ms
-    ),
-}
-
-CLASSIC_APIS: Final = frozenset({*PARKED_APIS, *_AT_ONCE})

@@ -139,7 +139,7 @@ def _classic(shard: Shard, asked: RecordedRequest, now_ms: int, committed_ms: in
 
 
 def _heartbeat(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
-    request = heartbeat_of(asked.request, version=asked.version, sender=Sender(asked.client, asked.host))
+    request = heartbeat_of(asked.request, asked.version, Sender(asked.client, asked.host))
     if not request.member_id and asked.version == 0 and request.member_epoch == JOIN_EPOCH:
         request = replace(request, member_id=asked.response.get("memberId") or "")
     return _of(shard.heartbeat(request, now_ms), lambda answer: answer.body())
@@ -147,13 +147,13 @@ def _heartbeat(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
 
 def _commit(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
     read = transactional_commit_of if asked.api == TRANSACTIONAL_COMMIT else commit_of
-    request = read(asked.request, version=asked.version, topics=shard.image)
+    request = read(asked.request, asked.version, Sender(asked.client, asked.host), shard.image)
     outcome = shard.commit(request, now_ms)
     return _of(outcome, lambda answer: answer.body())
 
 
 def _fetch(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
-    request = fetch_of(asked.request, {"groupId": asked.group}, version=asked.version)
+    request = fetch_of({**asked.request, "groupId": asked.group}, asked.version)
     outcome = shard.fetch(request, now_ms)
     (group,) = outcome.answer.body()["groups"]
     answer = of_version(FETCH, asked.version, group)

@@ -283,5 +283,7 @@ class ClassicHeartbeatAnswer:
         return {"errorCode": int(self.error_code)}
 
 
+CLASSIC_APIS: Final = (JOIN_API, SYNC_API, CLASSIC_HEARTBEAT_API, LEAVE_API)
+
 ClassicRequest = JoinGroup | SyncGroup | ClassicHeartbeat | LeaveGroup
 ClassicAnswer = JoinAnswer | SyncAnswer | ClassicHeartbeatAnswer | LeaveAnswer

@@ -7,21 +7,34 @@ or of another kind. Topics of a commit are completed from ``topics``, as a broke
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, Protocol
 
 from groups.wire.codecs.values import Value
 from simulations.protocol.assignors.client_side import ClientAnswer, MemberAnswer, Metadata, Offer
 from simulations.protocol.messages.classic_requests import (
     BATCH_LEAVE_VERSION,
+    CLASSIC_HEARTBEAT_API,
+    JOIN_API,
+    LEAVE_API,
+    SYNC_API,
     ClassicHeartbeat,
     JoinGroup,
     LeaveGroup,
     LeavingMember,
     SyncGroup,
 )
-from simulations.protocol.messages.client_mode import InstallAssignment, PrepareAssignment
+from simulations.protocol.messages.client_mode import (
+    INSTALL_API,
+    PREPARE_API,
+    InstallAssignment,
+    PrepareAssignment,
+)
 from simulations.protocol.messages.groups import (
+    COMMIT_API,
+    FETCH_API,
+    HEARTBEAT_API,
+    TRANSACTIONAL_COMMIT_API,
     CommittedOffset,
     Heartbeat,
     Named,
@@ -64,7 +77,7 @@ class Sender(NamedTuple):
     host: str
 
 
-def heartbeat_of(fields: Fields, *, version: int, sender: Sender) -> Heartbeat:
+def heartbeat_of(fields: Fields, version: int, sender: Sender, *_: object) -> Heartbeat:
     names, offers = fields.get("subscribedTopicNames"), fields.get("clientAssignors")
     owned = fields.get("topicPartitions")
     return Heartbeat(
@@ -85,7 +98,7 @@ def heartbeat_of(fields: Fields, *, version: int, sender: Sender) -> Heartbeat:
     )
 
 
-def join_of(fields: Fields, *, version: int, sender: Sender) -> JoinGroup:
+def join_of(fields: Fields, version: int, sender: Sender, *_: object) -> JoinGroup:
     return JoinGroup(
         group_id=fields["groupId"],
         session_timeout_ms=fields["sessionTimeoutMs"],
@@ -101,7 +114,7 @@ def join_of(fields: Fields, *, version: int, sender: Sender) -> JoinGroup:
     )
 
 
-def sync_of(fields: Fields, *, version: int) -> SyncGroup:
+def sync_of(fields: Fields, version: int, *_: object) -> SyncGroup:
     return SyncGroup(
         group_id=fields["groupId"],
         generation=fields["generationId"],
@@ -116,7 +129,7 @@ def sync_of(fields: Fields, *, version: int) -> SyncGroup:
     )
 
 
-def classic_heartbeat_of(fields: Fields, *, version: int) -> ClassicHeartbeat:
+def classic_heartbeat_of(fields: Fields, version: int, *_: object) -> ClassicHeartbeat:
     return ClassicHeartbeat(
         group_id=fields["groupId"],
         generation=fields["generationId"],
@@ -126,7 +139,7 @@ def classic_heartbeat_of(fields: Fields, *, version: int) -> ClassicHeartbeat:
     )
 
 
-def leave_of(fields: Fields, *, version: int) -> LeaveGroup:
+def leave_of(fields: Fields, version: int, *_: object) -> LeaveGroup:
     if version < BATCH_LEAVE_VERSION:
         members: tuple[LeavingMember, ...] = (LeavingMember(member_id=fields["memberId"]),)
     else:
@@ -141,7 +154,7 @@ def leave_of(fields: Fields, *, version: int) -> LeaveGroup:
     return LeaveGroup(group_id=fields["groupId"], members=members, version=version)
 
 
-def commit_of(fields: Fields, *, version: int, topics: Topics) -> OffsetCommit:
+def commit_of(fields: Fields, version: int, _sender: Sender, topics: Topics) -> OffsetCommit:
     """Up to Kafka 4.3 the epoch of a commit is called ``generationId``, and old versions have none."""
     return OffsetCommit(
         group_id=fields["groupId"],
@@ -154,7 +167,9 @@ def commit_of(fields: Fields, *, version: int, topics: Topics) -> OffsetCommit:
     )
 
 
-def transactional_commit_of(fields: Fields, *, version: int, topics: Topics) -> TransactionalCommit:
+def transactional_commit_of(
+    fields: Fields, version: int, _sender: Sender, topics: Topics
+) -> TransactionalCommit:
     return TransactionalCommit(
         group_id=fields["groupId"],
         member_id=fields["memberId"],
@@ -168,9 +183,9 @@ def transactional_commit_of(fields: Fields, *, version: int, topics: Topics) -> 
     )
 
 
-def fetch_of(fields: Fields, group: Fields, *, version: int) -> OffsetFetch:
-    """``group`` is the one of the request's groups that is asked for; in KIP-848 the member is the whole request's, or empty."""
-    known = {**fields, **group}
+def fetch_of(fields: Fields, version: int, *_: object) -> OffsetFetch:
+    """Of the first of the request's groups; in KIP-848 the member is the whole request's, or empty."""
+    known = {**fields, **fields.get("groups", (fields,))[0]}
     topics = known.get("topics")
     proposed = "generationIdOrMemberEpoch" in fields
     member_id = known.get("memberId")
@@ -185,13 +200,13 @@ def fetch_of(fields: Fields, group: Fields, *, version: int) -> OffsetFetch:
     )
 
 
-def prepare_of(fields: Fields) -> PrepareAssignment:
+def prepare_of(fields: Fields, *_: object) -> PrepareAssignment:
     return PrepareAssignment(
         group_id=fields["groupId"], member_id=fields["memberId"], member_epoch=fields["memberEpoch"]
     )
 
 
-def install_of(fields: Fields) -> InstallAssignment:
+def install_of(fields: Fields, *_: object) -> InstallAssignment:
     return InstallAssignment(
         group_id=fields["groupId"],
         member_id=fields["memberId"],
@@ -207,6 +222,21 @@ def install_of(fields: Fields) -> InstallAssignment:
             error=fields["error"],
         ),
     )
+
+
+READERS: Final[Mapping[str, Callable[..., Value]]] = {
+    HEARTBEAT_API: heartbeat_of,
+    COMMIT_API: commit_of,
+    TRANSACTIONAL_COMMIT_API: transactional_commit_of,
+    FETCH_API: fetch_of,
+    JOIN_API: join_of,
+    SYNC_API: sync_of,
+    CLASSIC_HEARTBEAT_API: classic_heartbeat_of,
+    LEAVE_API: leave_of,
+    PREPARE_API: prepare_of,
+    INSTALL_API: install_of,
+}
+"""What reads a request, by the name of its API: its fields, its version, who sent it, and for commits the broker's topics."""
 
 
 def _epoch_of(fields: Fields) -> int:

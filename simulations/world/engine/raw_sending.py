@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from groups.wire.codecs.values import Fields, Value
+from groups.wire.codecs.values import Value
 from simulations.protocol.client.classic import ClassicConsumer
 from simulations.protocol.client.consumer import Answer, Failure, Request
 from simulations.protocol.coordinator.image import Image
-from simulations.protocol.messages import from_bodies
 from simulations.protocol.messages.classic_requests import JoinGroup
+from simulations.protocol.messages.from_bodies import READERS, Sender
 from simulations.protocol.messages.groups import JOIN_EPOCH, Heartbeat
 from simulations.world.engine.interventions import producer_of
 from simulations.world.engine.process import Process
@@ -70,31 +70,6 @@ def request_of(
     raw: RawRequest, own: Mapping[str, Value], ids: Mapping[str, str], image: Image, member: Member
 ) -> Request:
     """The request with all its fields; ``ids`` are those of topics, by name."""
-    sender = from_bodies.Sender(member.client_id, member.client_host)
-    return _APIS[raw.api](completed(raw, own, ids), raw.version, sender, image)
-
-
-_APIS: Final[Mapping[str, Callable[[Fields, int, from_bodies.Sender, Image], Request]]] = {
-    "ConsumerGroupHeartbeat": lambda fields, version, sender, image: from_bodies.heartbeat_of(
-        fields, version=version, sender=sender
-    ),
-    "OffsetCommit": lambda fields, version, sender, image: from_bodies.commit_of(
-        fields, version=version, topics=image
-    ),
-    "TxnOffsetCommit": lambda fields, version, sender, image: from_bodies.transactional_commit_of(
-        fields, version=version, topics=image
-    ),
-    "OffsetFetch": lambda fields, version, sender, image: from_bodies.fetch_of(
-        fields, fields.get("groups", (fields,))[0], version=version
-    ),
-    "JoinGroup": lambda fields, version, sender, image: from_bodies.join_of(
-        fields, version=version, sender=sender
-    ),
-    "SyncGroup": lambda fields, version, sender, image: from_bodies.sync_of(fields, version=version),
-    "Heartbeat": lambda fields, version, sender, image: from_bodies.classic_heartbeat_of(
-        fields, version=version
-    ),
-    "LeaveGroup": lambda fields, version, sender, image: from_bodies.leave_of(fields, version=version),
-    "ConsumerGroupPrepareAssignment": lambda fields, version, sender, image: from_bodies.prepare_of(fields),
-    "ConsumerGroupInstallAssignment": lambda fields, version, sender, image: from_bodies.install_of(fields),
-}
+    sender = Sender(member.client_id, member.client_host)
+    request: Request = READERS[raw.api](completed(raw, own, ids), raw.version, sender, image)
+    return request

@@ -8,6 +8,7 @@ from typing import Final
 from groups.history.entries import Entry, Kind, Payload
 from simulations.protocol.client.consumer.effects import Callback
 from simulations.protocol.messages.classic_requests import (
+    CLASSIC_APIS,
     CLASSIC_HEARTBEAT_API,
     JOIN_API,
     LEAVE_API,
@@ -36,8 +37,6 @@ _FENCES_OF_CLASSIC: Final = (
 )
 _GO_ON: Final = (ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.MEMBER_ID_REQUIRED)
 """What a member of the classic protocol is answered in every rebalance."""
-
-CLASSIC_APIS: Final = (JOIN_API, SYNC_API, CLASSIC_HEARTBEAT_API, LEAVE_API)
 
 _REGEX_TYPE: Final = 16
 _GROUP_EPOCH_TYPE: Final = 3

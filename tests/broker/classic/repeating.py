@@ -12,7 +12,7 @@ from typing import Any
 
 from groups.history.state.group import Semantics
 from simulations.proof.conformance import settings_of
-from simulations.proof.conformance.classic_requests import CLASSIC_APIS, ask_classic
+from simulations.proof.conformance.classic_requests import ask_classic
 from simulations.proof.conformance.comparing import aligned, differing
 from simulations.proof.conformance.recording import RecordedRequest
 from simulations.proof.conformance.requests import ask
@@ -20,6 +20,7 @@ from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.image import Image, ImageTopic
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.coordinator.timers import TimerCancel, TimerCommand
+from simulations.protocol.messages.classic_requests import CLASSIC_APIS
 
 from .transcript import Fields, Restarted, Sent, Transcript
 
