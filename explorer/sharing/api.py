@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from explorer.accounts import audit
+from explorer.accounts.roles import rights_in
 from explorer.sharing import comparing, laboratory, links
 from explorer.sharing.asking import asked_of, compared_of, group_in, key_of, stretch_of, terms_of, wanted_of
 from explorer.sharing.models import Link
@@ -101,7 +102,9 @@ def pseudonyms(request: HttpRequest, timeline_id: str) -> HttpResponse:
 def listed(request: HttpRequest, timeline_id: str) -> HttpResponse:
     links.clear_ended()
     timeline = storage.get(timeline_id)
-    return json_response({"links": [links.link_row(link) for link in Link.objects.filter(timeline=timeline)]})
+    return json_response(
+        {"links": links.link_rows(Link.objects.filter(timeline=timeline), rights_in(request))}
+    )
 
 
 @_makes
@@ -113,7 +116,7 @@ def make(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 def listed_of_laboratory(request: HttpRequest) -> HttpResponse:
     links.clear_ended()
-    return json_response({"links": [links.link_row(link) for link in links.of_laboratory()]})
+    return json_response({"links": links.link_rows(links.of_laboratory(), rights_in(request))})
 
 
 @_makes
@@ -132,7 +135,7 @@ def export_laboratory(request: HttpRequest) -> HttpResponse:
 
 
 def _made(request: HttpRequest, link: Link, token: str) -> HttpResponse:
-    row = links.link_row(link)
+    row = links.link_row(link, rights_in(request))
     audit.detail(request, link=link.id, who=row["who"])
     address = (
         reverse("share-signed-in", args=[link.id]) if link.signed_in else reverse("share-door", args=[token])

@@ -16,6 +16,9 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from explorer.accounts.permissions import Action
+from explorer.accounts.roles import Rights
+from explorer.accounts.targets import Target
 from explorer.sharing import tokens
 from explorer.sharing.card import card
 from explorer.sharing.looks import Content, Look, looks
@@ -65,6 +68,8 @@ class LinkRow(TypedDict):
     state: str
     opened: int
     last_opened: str | None
+    author: str
+    may_withdraw: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,30 +153,32 @@ def _check_room(links: QuerySet[Link], whose: str) -> None:
 
 def _stored(subject: Subject, terms: Terms) -> tuple[Link, str]:
     until = terms.made + timedelta(days=terms.days)
-    page = subject.page(ShownLink(state_url="state", until=f"{until:%Y-%m-%d %H:%M} UTC"))
+    token = tokens.draw()
+    link = Link(
+        id=new_id(),
+        token_hash=tokens.hashed(token),
+        token_end=token[-TOKEN_SHOWN:],
+        kind=subject.kind,
+        timeline=subject.timeline,
+        title=subject.title[:TITLE_LENGTH_MOST],
+        sentence=_shortened(subject.sentence),
+        view=terms.view,
+        hides_names=terms.hides_names,
+        signed_in=terms.signed_in,
+        first=subject.first,
+        last=subject.last,
+        embed_origins=list(terms.embed_origins),
+        until=until,
+    )
+    author = "" if terms.hides_names else _author(link)
+    page = subject.page(ShownLink(state_url="state", until=f"{until:%Y-%m-%d %H:%M} UTC", author=author))
     content = gzip.compress(page, compresslevel=6, mtime=0)
     if len(content) > PAGE_BYTES_MOST:
         raise CannotHandOn(
             f"The page would have {len(content) / 1e6:.0f} MB, more than {PAGE_BYTES_MOST // 1024**2} MB: name a shorter stretch."
         )
-    token = tokens.draw()
     with transaction.atomic():
-        link = Link.objects.create(
-            id=new_id(),
-            token_hash=tokens.hashed(token),
-            token_end=token[-TOKEN_SHOWN:],
-            kind=subject.kind,
-            timeline=subject.timeline,
-            title=subject.title[:TITLE_LENGTH_MOST],
-            sentence=_shortened(subject.sentence),
-            view=terms.view,
-            hides_names=terms.hides_names,
-            signed_in=terms.signed_in,
-            first=subject.first,
-            last=subject.last,
-            embed_origins=list(terms.embed_origins),
-            until=until,
-        )
+        link.save(force_insert=True)
         SharedPage.objects.create(
             link=link, timeline=subject.timeline, content=content, policy=subject.policy, card=subject.card
         )
@@ -248,7 +255,12 @@ def clear_ended() -> None:
     SharedPage.objects.filter(link__until__lte=timezone.now()).delete()
 
 
-def link_row(link: Link) -> LinkRow:
+def link_rows(links: QuerySet[Link], rights: Rights | None) -> list[LinkRow]:
+    return [link_row(link, rights) for link in links.select_related("author", "timeline")]
+
+
+def link_row(link: Link, rights: Rights | None) -> LinkRow:
+    target = Target(link.author_id, link.timeline.cluster_id if link.timeline else None)
     return LinkRow(
         id=link.id,
         token_end=link.token_end,
@@ -265,7 +277,14 @@ def link_row(link: Link) -> LinkRow:
         state=_state(link, timezone.now()),
         opened=link.opened,
         last_opened=None if link.last_opened is None else link.last_opened.isoformat(),
+        author=_author(link),
+        may_withdraw=rights is None or not rights.refused(Action.WITHDRAW, target),
     )
+
+
+def _author(link: Link) -> str:
+    """Empty in local mode, and once the account was deleted."""
+    return link.author.get_username() if link.author else ""
 
 
 def _state(link: Link, now: datetime) -> str:

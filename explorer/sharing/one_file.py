@@ -149,6 +149,8 @@ class Link:
 
     state_url: str
     until: str
+    author: str
+    """Empty where names are hidden, and where nobody has a name."""
 
 
 def blocks_of(parts: Mapping[str, Any]) -> list[Block]:

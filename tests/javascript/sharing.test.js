@@ -49,6 +49,8 @@ test('a link says what it shows and when it was last used', () => {
     state: 'open',
     opened: 0,
     last_opened: null,
+    author: '',
+    may_withdraw: true,
   };
   const now = Date.parse('2026-11-22T12:00:00Z');
   assert.deepEqual(linkWords(link, now), { what: 'reader, names hidden', use: 'never opened, until 2026-11-29' });
@@ -64,7 +66,10 @@ test('a link says what it shows and when it was last used', () => {
     linkWords({ ...link, kind: 'cell', title: '6 members, one joins' }, now).what,
     'a seed of a sweep: 6 members, one joins, names hidden',
   );
-  assert.equal(linkWords({ ...link, who: 'signed-in' }, now).what, 'reader, names hidden, signed in');
+  assert.equal(
+    linkWords({ ...link, who: 'signed-in', author: 'ada' }, now).what,
+    'reader, names hidden, by ada, signed in',
+  );
   assert.equal(linkWords({ ...link, state: 'withdrawn' }, now).use, 'withdrawn');
   assert.equal(
     linkWords({ ...link, hides_names: false, embed_origins: ['https://wiki.example'] }, now).what,

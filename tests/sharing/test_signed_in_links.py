@@ -66,7 +66,8 @@ async def test_whoever_signs_in_opens_it_and_nobody_else_learns_what_it_shows(
     back = await person.sign_in(then=f"{url}?at=7")
     assert back.headers["location"] == f"{url}?at=7"
     page = await person(back.headers["location"], headers={"Accept-Encoding": "gzip"})
-    assert made["title"] in gzip.decompress(page.body).decode()
+    text = gzip.decompress(page.body).decode()
+    assert (made["title"] in text, "Shared by eve, open until" in text) == (True, True)
     assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
     assert (page.headers["cache-control"], page.headers["referrer-policy"]) == ("no-store", "no-referrer")
     assert (await person(f"{url}state")).json == {"open": True}
@@ -87,6 +88,18 @@ async def test_it_ends_when_it_is_withdrawn_and_for_an_account_that_is_no_longer
     await person.sign_in()
     await sync_to_async(links.withdraw)(made["id"])
     assert ((await person(url)).status, (await person(f"{url}state")).status) == (404, 410)
+
+
+async def test_whoever_may_withdraw_a_link_is_offered_it_and_no_one_else(
+    person: Person, eve: Any, made: Any
+) -> None:
+    path = f"/api/timelines/{await sync_to_async(lambda: Link.objects.get().timeline_id)()}/links"
+    await person.sign_in()
+    (seen,) = (await person(path)).json["links"]
+    assert (seen["author"], seen["may_withdraw"]) == ("eve", False)
+    (own,) = (await eve(path)).json["links"]
+    assert own["may_withdraw"] is True
+    assert (await eve(f"/api/links/{made['id']}", "DELETE")).status == 204
 
 
 async def test_no_token_opens_it_and_no_server_of_links_alone(

@@ -21,6 +21,8 @@ from explorer.accounts import audit, tokens
 from explorer.accounts.guesses import Guesses
 from explorer.accounts.models import NAME_LENGTH_MOST, Scope
 from explorer.accounts.provider import openid
+from explorer.accounts.roles import rights_in
+from groups.models import Cluster
 
 GUESSES_MOST: Final = 10
 """Wrong passwords of one account, from all clients together; a person who has forgotten theirs tries five."""
@@ -160,7 +162,14 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
 def account_page(request: HttpRequest, *, status: int, **more: Any) -> HttpResponse:
     now = timezone.now()
     rows = [(token, token.is_valid(now)) for token in signed_in_user(request).tokens.all()]
+    rights = rights_in(request)
+    assert rights is not None
+    names = dict(
+        Cluster.objects.filter(pk__in=[pk for pk, _ in rights.on_clusters]).values_list("pk", "name")
+    )
     facts = {
+        "role": rights.role.label,
+        "on_clusters": [(names[pk], role.label) for pk, role in rights.on_clusters],
         "by_proxy": (source := audit.current.get()) is not None and source.by == audit.BY_PROXY,
         "rows": sorted(rows, key=lambda row: not row[1]),
         "asked": {"scope": Scope.READ.value, "days": tokens.DAYS_DEFAULT},

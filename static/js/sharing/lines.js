@@ -38,10 +38,10 @@ export function linksList(root, links, onWithdraw) {
       h('span', what),
       h('span.quiet', use),
       link.state === 'open' &&
+        link.may_withdraw &&
         h(
           'button.btn.sm',
           {
-            'data-needs': 'withdraw',
             'aria-label': `Withdraw the link that ends with ${link.token_end}`,
             onclick: () => onWithdraw(link),
           },

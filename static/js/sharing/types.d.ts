@@ -34,6 +34,9 @@ export interface ShareLink {
   state: 'open' | 'ended' | 'withdrawn' | 'deleted';
   opened: number;
   last_opened: string | null;
+  /** Empty where nobody has a name. */
+  author: string;
+  may_withdraw: boolean;
 }
 
 export interface Sharing {

@@ -67,6 +67,7 @@ export function linkWords(link, now) {
   const what = [
     SHOWN[link.kind](link),
     link.hides_names ? 'names hidden' : 'names shown',
+    ...(link.author ? [`by ${link.author}`] : []),
     ...(link.who === 'anyone' ? [] : ['signed in']),
     ...(link.embed_origins.length ? [`frame on ${link.embed_origins.join(', ')}`] : []),
   ].join(', ');
