@@ -79,7 +79,8 @@ def user_named(name: bytes) -> User | None:
 
 
 def note_start(sender: Any, request: HttpRequest, user: AbstractBaseUser, **more: Any) -> None:
-    """Django calls it when somebody signs in."""
+    """Django calls it when somebody signs in. It keeps the key of a session that was the account's before, whoever else has it."""
+    request.session.cycle_key()
     request.session[BEGAN] = request.session[SEEN] = int(time.time())
 
 

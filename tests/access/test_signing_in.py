@@ -162,6 +162,12 @@ async def test_a_session_that_was_there_before_is_not_the_one_that_is_signed_in(
     await person.sign_in()
     assert person.cookies[NAME] != planted.session_key
     assert not await sync_to_async(Session.objects.filter(pk=planted.session_key).exists)()
+    # One that was signed in has a new end, so it is another one, too.
+    before = dict(person.cookies)
+    await person.sign_in()
+    assert person.cookies[NAME] != before[NAME]
+    person.cookies = before
+    assert (await person("/api/timelines")).status == 401
 
 
 async def test_signing_out_ends_the_session_for_whoever_has_its_key(person: Person, team: Asks) -> None:
