@@ -135,6 +135,10 @@ class Timeline(models.Model):
     attempts = models.IntegerField(default=0)
     """Writers that took the lease: a run that brings down one worker after the other must not go on for ever."""
 
+    work: models.JSONField[dict[str, Any] | None, dict[str, Any] | None] = models.JSONField(null=True)
+    """Of a run that has ended: ``times`` of its stages (``groups.pipeline.times``), how often it has ``begun_again`` since its worker
+    ended, and the last lines of a child that failed (``log``). An import has the same in its report."""
+
     cluster = models.ForeignKey(Cluster, null=True, on_delete=models.SET_NULL, related_name="timelines")
     """Of a live group: the cluster that it is watched in."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 SECRET: Final = re.compile(
@@ -14,6 +15,11 @@ SECRET: Final = re.compile(
 def one_line(error: BaseException) -> str:
     """The text without a full stop. A database's has several lines."""
     return " ".join(str(error).split()).rstrip(".")
+
+
+def kept_lines(lines: Iterable[str]) -> list[str]:
+    """A child's last lines as they are stored: without credentials, and without U+0000, which PostgreSQL keeps in no text."""
+    return [without_credentials(line).replace("\0", "␀") for line in lines]
 
 
 def without_credentials(path: str) -> str:

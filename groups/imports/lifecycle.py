@@ -35,7 +35,7 @@ from groups.jobs.patience import patiently
 from groups.jobs.serving import IMPORTS, RUNS
 from groups.jobs.warm_children import WarmChildren
 from groups.models import TITLE_LENGTH_MOST, Import
-from groups.one_line import SECRET
+from groups.one_line import SECRET, kept_lines
 from groups.packs.listed_summary import plain
 from groups.pipeline.engine import LOCAL, choose
 from groups.pipeline.reading.archives import HEAD_BYTES, packing_of
@@ -243,9 +243,11 @@ def perform(
         if outcome is None and patiently(lambda: begin_again(import_id, received.attempt)):
             return get(import_id)
         outcome = outcome or (Import.Status.FAILED, "The worker was stopped meanwhile.")
-    except ChildKilled as error:
-        outcome = outcome or (Import.Status.FAILED, why(error, "import"))
-    except (ChildFailed, storage.StorageError, NoSuchCluster, ClusterError) as error:
+    except ChildFailed as error:
+        received.log = received.log or kept_lines(error.lines)
+        problem = why(error, "import") if isinstance(error, ChildKilled) else str(error)
+        outcome = outcome or (Import.Status.FAILED, problem)
+    except (storage.StorageError, NoSuchCluster, ClusterError) as error:
         # What the child said itself is clearer than how it ended afterwards.
         outcome = outcome or (Import.Status.FAILED, str(error))
     except DatabaseError as error:

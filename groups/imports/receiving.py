@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from groups.one_line import without_credentials
+from groups.one_line import kept_lines
 from groups.packs.listed_summary import plain
 from groups.pipeline.reading.recognising import FileKind
 from groups.pipeline.times import Times, in_words
@@ -46,7 +46,7 @@ class Received:
     """It needs Spark, whose packages are not installed."""
 
     log: list[str] = field(default_factory=list)
-    """The last lines of Spark's log, where the import failed."""
+    """The last lines of Spark's log, or of the child's, where the import failed."""
 
     moved_s: float = field(default_factory=time.monotonic)
     """When a count or the stage last changed."""
@@ -85,7 +85,7 @@ class Received:
                 if lost := message.get("executors_lost"):
                     self.engine["executors_lost"] = lost
             case "error":
-                self.log = plain([without_credentials(line) for line in message.get("log", ())])
+                self.log = kept_lines(message.get("log", ()))
             case "records" | "done":
                 self.records = plain(dict(message["records"]))
 

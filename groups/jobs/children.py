@@ -60,7 +60,11 @@ class ParentStops(Exception):
 
 
 class ChildFailed(Exception):
-    """The child ended badly, or said something that is no JSON; the message is one line."""
+    """The child ended badly, or said something that is no JSON; the message is one line. ``lines``: its last ones on standard error."""
+
+    def __init__(self, message: str, lines: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.lines = lines
 
 
 class ChildKilled(ChildFailed):
@@ -144,7 +148,8 @@ class Child:
         self._readers[1].join(TERM_S)
         if code != 0:
             failed = ChildKilled if code < 0 else ChildFailed
-            raise failed(_why(self.module, code, bytes(self._said_last)))
+            lines = bytes(self._said_last).decode(errors="replace").strip().splitlines()
+            raise failed(_why(self.module, code, lines), lines)
 
     def close(self) -> None:
         """End the child and whatever it started."""
@@ -209,15 +214,14 @@ def _parsed(line: bytes, module: str) -> dict[str, Any]:
     return message
 
 
-def _why(module: str, code: int, said: bytes) -> str:
+def _why(module: str, code: int, lines: Sequence[str]) -> str:
     """One line: how the child ended and the last thing it said."""
     if code < 0:
         with contextlib.suppress(ValueError):
             return f"{module} was ended by {signal.Signals(-code).name}."
-    words = said.decode(errors="replace").strip().splitlines()
-    if len(words) > 1:
-        log.warning("%s said:\n%s", module, "\n".join(words))
-    return f"{module} ended with code {code}: {words[-1]}" if words else f"{module} ended with code {code}."
+    if len(lines) > 1:
+        log.warning("%s said:\n%s", module, "\n".join(lines))
+    return f"{module} ended with code {code}: {lines[-1]}" if lines else f"{module} ended with code {code}."
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

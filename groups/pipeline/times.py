@@ -1,4 +1,4 @@
-"""How long each stage of an import took, and how much went through it, added up over its tasks.
+"""How long each stage of an import or of a run took, and how much went through it, added up over its tasks.
 
 ======= ========= =====================================================================================
 stage   unit      what is counted
@@ -10,6 +10,9 @@ fold    records   the fold, the findings, and packing what is stored
 write   bytes     packs, onto the disk
 commit  timelines rows in the database; of the server, not of a task
 ======= ========= =====================================================================================
+
+Of a run (``RUN_UNITS``): ``simulate``, ``fold`` and ``commit`` count entries, ``write`` the bytes of their batches; its slowest parts are kinds of
+entries.
 
 Seconds are those of all tasks together: on four cores they are up to four times what passed. ``decode`` also has its slowest
 partitions, ``fold`` its slowest groups, and both the most memory that one of their tasks had.
@@ -35,7 +38,14 @@ UNITS: Final[Mapping[str, str]] = {
     "write": "bytes",
     "commit": "timelines",
 }
-"""By stage, in their order."""
+"""Of an import, by stage in their order."""
+
+RUN_UNITS: Final[Mapping[str, str]] = {
+    "simulate": "entries",
+    "fold": "entries",
+    "write": "bytes",
+    "commit": "entries",
+}
 
 PARTS_MOST: Final = 200
 """Partitions or groups of a stage whose seconds are kept while a task, or the import, is under way."""
@@ -62,7 +72,7 @@ class StageTime(TypedDict):
     rows: int
     unit: str
     slowest: NotRequired[list[Slowest]]
-    """Of ``decode`` the partitions, of ``fold`` the groups that took longest."""
+    """Of ``decode`` the partitions, of ``fold`` the groups that took longest; of a run the kinds of entries."""
 
     memory_bytes: NotRequired[int]
     """The most that the process of one task had."""
@@ -75,6 +85,7 @@ class StageTime(TypedDict):
 class Times:
     """Seconds and rows by stage."""
 
+    units: Mapping[str, str] = field(default_factory=lambda: UNITS)
     clock: Callable[[], float] = time.perf_counter
     seconds: dict[str, float] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
@@ -87,6 +98,13 @@ class Times:
     def add(self, stage: str, seconds: float, rows: int = 0) -> None:
         self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
         self.rows[stage] = self.rows.get(stage, 0) + rows
+
+    def lap(self, stage: str, begun: float, part: str) -> float:
+        """Adds one row of a part, for the time since ``begun``; what time it is now."""
+        now = self.clock()
+        self.add(stage, now - begun, 1)
+        self.add_part(stage, part, now - begun)
+        return now
 
     def merge(self, times: Iterable[StageTime]) -> None:
         """Add what another process reports."""
@@ -139,7 +157,7 @@ class Times:
     def report(self) -> list[StageTime]:
         """The stages that took part, in their order. Seconds are whole microseconds: a small file is written in less than a
         millisecond."""
-        return [self._of_stage(stage, unit) for stage, unit in UNITS.items() if stage in self.seconds]
+        return [self._of_stage(stage, unit) for stage, unit in self.units.items() if stage in self.seconds]
 
     def _of_stage(self, stage: str, unit: str) -> StageTime:
         found = StageTime(

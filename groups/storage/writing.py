@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -174,10 +174,12 @@ class Writer:
         self._held().update(lease_owner="", lease_until=from_now())
 
     @makes_room
-    def finish(self, status: str, problem: str = "") -> None:
-        """End the timeline with its last status, give the lease back, and notify those who watch."""
+    def finish(self, status: str, problem: str = "", work: Mapping[str, Any] | None = None) -> None:
+        """End the timeline with its last status, give the lease back, and notify those who watch. ``work``: how long it took."""
         with transaction.atomic():
-            ended = self._held().update(status=status, problem=problem, lease_owner="", lease_until=None)
+            ended = self._held().update(
+                status=status, problem=problem, work=work, lease_owner="", lease_until=None
+            )
             if not ended:
                 raise _why_lost(self.timeline_id, self.owner)
             announce_status(self.timeline_id)

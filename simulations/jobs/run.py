@@ -2,8 +2,8 @@
 
 It reads one line of JSON from standard input, ``{"scenario": name | YAML | mapping, "semantics", "release", "seed",
 "bytes_most"}`` (all but the first may be missing or empty), and
-writes JSON Lines: ``batch`` (``groups.history.passes.recorder.Batch``), now and then ``progress``, and last ``done`` or
-``error`` with the line and the field of a scenario's mistake, or with the bound that the run reached. It ends as soon as its standard input is closed,
+writes JSON Lines: ``batch`` (``groups.history.passes.recorder.Batch``), now and then ``progress``, and last ``done`` with how long
+its stages took (``groups.pipeline.times``), or ``error``, which has that too where the run had begun, with the line and the field of a scenario's mistake, or with the bound that the run reached. It ends as soon as its standard input is closed,
 since then nobody is left to read.
 """
 
@@ -20,6 +20,7 @@ import orjson
 from groups.child_side import answer_question
 from groups.history.passes.recorder import Recorder
 from groups.history.state.group import Semantics
+from groups.pipeline.times import RUN_UNITS, Times
 from groups.releases import release_of
 from simulations.world import studies
 from simulations.world.engine import RunTooLong, run
@@ -58,17 +59,20 @@ def answer(question: dict[str, Any], clock: Callable[[], float]) -> Iterator[byt
     weight = 0
     recorder = Recorder(group=scenario.group, semantics=semantics)
     flushed_s, waiting, last, at_ms = clock(), 0, 0, scenario.start_ms
+    times = Times(units=RUN_UNITS)
+    begun = times.clock()
     try:
         for entry in run(scenario, semantics, seed):
+            begun = times.lap("simulate", begun, entry.kind)
             recorder.add(entry)
+            begun = times.lap("fold", begun, entry.kind)
             waiting += 1
             last, at_ms = entry.sequence, entry.at_ms
             if not (waiting >= FLUSH_ENTRIES or recorder.full or clock() - flushed_s >= FLUSH_S):
                 continue
-            batch = recorder.flush()
+            line = _flushed(recorder, times)
             flushed_s, waiting = clock(), 0
-            if batch is not None:
-                line = batch.to_line()
+            if line is not None:
                 yield line
                 weight += len(line)
                 if bytes_most is not None and weight > bytes_most:
@@ -78,18 +82,25 @@ def answer(question: dict[str, Any], clock: Callable[[], float]) -> Iterator[byt
                         "shorten until, or let the group have fewer members or partitions"
                     )
                 yield _line(type="progress", entries=last, at_ms=at_ms, until_ms=_end_ms(scenario))
+            begun = times.clock()
+        problem = None
     except RunTooLong as error:
-        yield from _rest(recorder)
-        yield _line(type="error", message=str(error))
+        problem = str(error)
+    if (line := _flushed(recorder, times, final=True)) is not None:
+        yield line
+    times.end_task("simulate")
+    if problem is not None:
+        yield _line(type="error", message=problem, times=times.report())
         return
-    yield from _rest(recorder)
-    yield _line(type="done", entries=last, at_ms=at_ms)
+    yield _line(type="done", entries=last, at_ms=at_ms, times=times.report())
 
 
-def _rest(recorder: Recorder) -> Iterator[bytes]:
-    batch = recorder.flush(final=True)
-    if batch is not None:
-        yield batch.to_line()
+def _flushed(recorder: Recorder, times: Times, *, final: bool = False) -> bytes | None:
+    with times.taking("write"):
+        batch = recorder.flush(final=final)
+        line = batch.to_line() if batch is not None else None
+    times.add("write", 0.0, len(line or b""))
+    return line
 
 
 def _end_ms(scenario: Scenario) -> int:

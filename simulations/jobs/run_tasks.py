@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 import uuid
 from functools import cache
@@ -15,9 +16,13 @@ from groups import storage
 from groups.history.passes.recorder import RecordedBatch
 from groups.jobs.children import ChildFailed, ParentStops, run_child
 from groups.models import Timeline
+from groups.one_line import kept_lines
+from groups.pipeline.times import RUN_UNITS, Times, in_words
 from groups.places import ROOT
 from groups.reserve import is_full
 from groups.storage import LeaseLost, NoSuchTimeline, StorageError
+
+log = logging.getLogger(__name__)
 
 WORKER = "simulations.jobs.run"
 
@@ -60,26 +65,35 @@ def run(timeline_id: str) -> int | None:
     except (LeaseLost, NoSuchTimeline):
         return None
     timeline = storage.get(timeline_id)
+    times, lines = Times(units=RUN_UNITS), list[str]()
+
+    def end(problem: str) -> None:
+        work = {"times": times.report(), "begun_again": timeline.attempts - 1, "log": lines}
+        writer.finish(Timeline.Status.FAILED if problem else Timeline.Status.COMPLETE, problem, work=work)
+        log.info("Run %s: %s", timeline_id, in_words(times.report()))
+
     try:
-        problem = simulate_into(writer, timeline)
-        writer.finish(Timeline.Status.FAILED if problem else Timeline.Status.COMPLETE, problem)
+        end(simulate_into(writer, timeline, times))
         return int(storage.get(timeline_id).last)
     except (LeaseLost, NoSuchTimeline):
         return None  # cancelled, deleted or taken over: the process that did so has notified the watchers
     except ParentStops:
         writer.release()
-    except (ChildFailed, StorageError) as error:
-        writer.finish(Timeline.Status.FAILED, str(error))
+    except ChildFailed as error:
+        lines += kept_lines(error.lines)
+        end(str(error))
+    except StorageError as error:
+        end(str(error))
     except DatabaseError as error:
         # With any other trouble of the database the run goes on where it was, once its lease is over.
         if not is_full(error):
             raise
-        writer.finish(Timeline.Status.FAILED, DISK_FULL)
+        end(DISK_FULL)
     return None
 
 
-def simulate_into(writer: storage.Writer, timeline: Timeline) -> str:
-    """Run the child and append what it contains; the problem in its output, or an empty string."""
+def simulate_into(writer: storage.Writer, timeline: Timeline, times: Times) -> str:
+    """Run the child, append what it contains and note how long that took; the problem in its output, or an empty string."""
 
     def lease_is_lost() -> bool:
         if time.monotonic() - writer.renewed_s > RENEW_S:
@@ -94,9 +108,12 @@ def simulate_into(writer: storage.Writer, timeline: Timeline) -> str:
         "bytes_most": settings.RUN_BYTES_MOST,
     }
     for message in run_child(WORKER, question=question, cancelled=lease_is_lost):
+        times.merge(message.get("times", ()))
         match message["type"]:
             case "batch":
-                writer.append(RecordedBatch.from_line(message))
+                batch = RecordedBatch.from_line(message)
+                with times.taking("commit", batch.last - batch.first + 1):
+                    writer.append(batch)
             case "error":
                 return str(message["message"])
             case "done":

@@ -83,6 +83,8 @@ export interface Meta {
   /** Why no worker takes it; empty where one does, or will. */
   waits?: string;
   topic_names: { [id: string]: string };
+  /** Of a run that has ended: how long it took. */
+  work?: import('./panels/times.js').Work | null;
   /** As many members were in the group at once. */
   members_most: number;
   /** `moments`: how many it has, where that is known before it is opened. */

@@ -40,7 +40,7 @@ KNOWS = {
     "panels": "bytes figures forks frame shared sharing timeline",
     "lesson": "board frame panels shared timeline",
     "troubles": "frame live shared",
-    "import": "frame shared troubles",
+    "import": "frame panels shared troubles",
     "stage": "board frame live map panels shared source timeline",
     "pages": "board bytes clusters compare figures frame import kept laboratory lesson live panels rebalances remedies shared sharing source stage sweep timeline troubles",
 }

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -16,14 +19,16 @@ from django.utils import timezone
 
 from explorer import case_studies
 from explorer.pages.runs.starting import start_run
+from explorer.pages.timelines.timeline_api import detail_of
 from explorer.server import housekeeping
 from explorer.server.worker import EmbeddedWorker
 from explorer.web.endpoint import BadRequest
 from groups import storage
-from groups.history.entries import Entry
+from groups.history.entries import Entry, Kind
 from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.jobs.children import ParentStops
 from groups.models import Timeline
+from groups.places import python_path
 from simulations.jobs import run_tasks
 from simulations.world import studies
 
@@ -130,6 +135,8 @@ def test_a_run_that_was_cut_short_is_resumed_and_ends_as_if_nothing_had_been(que
     assert stored_entries(timeline.id) == stored_entries(whole.id)
     found = storage.get(timeline.id)
     assert (found.status, found.attempts) == ("complete", 2)
+    assert found.work is not None
+    assert found.work["begun_again"] == 1
     for sequence in range(found.last + 1):
         assert storage.frame_at(found, sequence) == storage.frame_at(storage.get(whole.id), sequence)
 
@@ -146,6 +153,40 @@ def first_half(timeline: Timeline, batches: list[RecordedBatch], *, most: int) -
     half = recorder.flush(final=True)
     assert half is not None
     return half
+
+
+def test_a_run_keeps_and_logs_what_its_stages_took_their_slowest_parts_and_its_memory(
+    queued: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    timeline = start_run("kip848-basic")
+    with caplog.at_level(logging.INFO, logger=run_tasks.__name__):
+        run_tasks.run(timeline.id)
+    found = storage.get(timeline.id)
+    work = detail_of(found)["work"]
+    assert (work["begun_again"], work["log"]) == (0, [])
+    stages = {each["stage"]: each for each in work["times"]}
+    assert list(stages) == ["simulate", "fold", "write", "commit"]
+    assert {stages[name]["rows"] for name in ("simulate", "fold", "commit")} == {found.last}
+    assert stages["write"]["rows"] > 100 * found.last, "bytes"
+    assert all(each["seconds"] > 0 for each in stages.values())
+    assert {part["name"] for part in stages["simulate"]["slowest"]} <= set(Kind)
+    assert 20 * 1024**2 < stages["simulate"]["memory_bytes"] < 2 * 1024**3
+    [line] = caplog.messages
+    assert re.match(rf"Run {timeline.id}: simulate \d+\.\d s \({found.last} entries; slowest ", line)
+
+
+def test_a_run_whose_child_breaks_keeps_the_last_lines_that_it_wrote(
+    queued: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.py").write_text("raise SystemExit('one\\ns3://key:secret@bucket/two')")
+    monkeypatch.setattr(run_tasks, "WORKER", "broken")
+    monkeypatch.setattr("groups.jobs.children.python_path", lambda: f"{python_path()}:{tmp_path}")
+    timeline = start_run("kip848-basic")
+    run_tasks.run(timeline.id)
+    found = storage.get(timeline.id)
+    assert found.status == "failed"
+    assert found.work is not None
+    assert found.work["log"] == ["one", "s3://…@bucket/two"]
 
 
 def test_a_run_of_another_simulator_is_interrupted_and_keeps_what_it_has(queued: list[str]) -> None:

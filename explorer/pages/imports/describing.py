@@ -105,6 +105,7 @@ def detail(found: Import) -> dict[str, Any]:
         "records": report.get("records") or {"read": 0, "decoded": 0, "skipped": []},
         "repeated": report.get("repeated", 0),
         "times": report.get("times", []),
+        "begun_again": max(found.options.get("attempts", 0) - 1, 0),
         "engine": report.get("engine"),
         "log": report.get("log", []),
     }

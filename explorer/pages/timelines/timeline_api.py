@@ -86,6 +86,7 @@ def detail_of(timeline: Timeline) -> dict[str, Any]:
         "topic_names": timeline.topic_names,
         "parent": timeline.parent_id,
         "fork_sequence": timeline.fork_sequence,
+        "work": timeline.work,
         "members_most": storage.members_most(timeline),
         "chunks": chunks,
     }

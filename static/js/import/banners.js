@@ -6,6 +6,7 @@
 
 import { banner, h, part } from '../shared/dom.js';
 import { grouped } from '../shared/numbers.js';
+import { lastLines } from '../panels/times.js';
 
 /** @param {Detail} detail @param {() => void} repeat reads the same files again */
 export function banners(detail, repeat) {
@@ -22,9 +23,7 @@ export function banners(detail, repeat) {
         h('a.btn.sm', { href: '/import/' }, 'Choose other files'),
         ' ',
         h('a.btn.sm', { href: '/import/#samples' }, 'Try a sample'),
-        detail.log.length
-          ? h('details', h('summary', 'Last lines of Spark’s log'), h('pre', detail.log.join('\n')))
-          : null,
+        lastLines(detail),
       ),
     );
   } else if (detail.status === 'cancelled') {

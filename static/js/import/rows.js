@@ -5,7 +5,7 @@
  */
 
 import { h, s } from '../shared/dom.js';
-import { grouped } from '../shared/numbers.js';
+import { bytes, grouped } from '../shared/numbers.js';
 
 const tick = () =>
   s(
@@ -56,12 +56,4 @@ export function sourceRow(source, begun) {
         : h('span', { class: 'quiet', title: source.state }, readable ? 'nothing was read' : 'not read'),
     ),
   );
-}
-
-/** As the server writes it: 1,024 bytes are a KB. @param {number} size */
-export function bytes(size) {
-  if (size < 1024) return `${size} bytes`;
-  const units = ['KB', 'MB', 'GB', 'TB'];
-  const at = Math.min(units.length - 1, Math.floor(Math.log2(size) / 10) - 1);
-  return `${(size / 1024 ** (at + 1)).toFixed(1)} ${units[at]}`;
 }

@@ -5,8 +5,7 @@
  */
 
 import { h, part } from '../shared/dom.js';
-import { counted, grouped } from '../shared/numbers.js';
-import { bytes } from './rows.js';
+import { bytes, counted, grouped } from '../shared/numbers.js';
 import { ended, SPARK } from './states.js';
 
 /** What was last announced to a screen reader. */

@@ -7,19 +7,6 @@ export interface Stage {
   unit: string;
 }
 
-export interface StageTime {
-  stage: string;
-  seconds: number;
-  rows: number;
-  unit: string;
-  /** Partitions of `decode`, groups of `fold`. */
-  slowest?: { name: string; seconds: number }[];
-  /** The most that one task had. */
-  memory_bytes?: number;
-  /** Tasks that Spark tried again. */
-  tried_again?: number;
-}
-
 /** A file that was looked into. */
 export interface Source {
   file: string;
@@ -94,10 +81,12 @@ export interface Detail {
   /** What read it, and why: null until that is chosen. */
   engine: { name: string; why: string; executors_lost?: number } | null;
   /** What each stage took. */
-  times: StageTime[];
+  times: import('../panels/times.js').StageTime[];
+  /** So often its worker ended, and another one began with it. */
+  begun_again: number;
   /** That no count has changed for minutes; empty while one does. */
   stuck: string;
-  /** The last lines of Spark's log, where the import failed. */
+  /** The last lines of the log, where the import failed. */
   log: string[];
   named: { says: string; count: number }[];
   nameless: Nameless[];

@@ -18,7 +18,7 @@ import { skipped } from '../import/skipped.js';
 import { sources } from '../import/sources.js';
 import { stages } from '../import/stages.js';
 import { ended } from '../import/states.js';
-import { times } from '../import/times.js';
+import { times } from '../panels/times.js';
 import { loadNames, topicIds } from '../import/topic-ids.js';
 import { Socket, seldom, socketUrl } from '../shared/socket.js';
 import { orToast } from '../shared/toast.js';

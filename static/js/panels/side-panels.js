@@ -52,6 +52,11 @@ export class SidePanels {
       this.#watch = new WatchPanel({ panel, fetchWatched: watch, onSeek });
       return rest();
     });
+    this.#opens('times-panel', server, async (panel, { detail }) => {
+      const { showRun } = await import('./times.js');
+      await showRun(panel, detail);
+      return null;
+    });
     const watched = document.getElementById('watch-panel');
     if (watched instanceof HTMLDetailsElement && watchesOf(location.search).length) watched.open = true;
   }

@@ -109,6 +109,7 @@ DETAIL: Final = fields(
         "records": {"type": "object"},
         "repeated": COUNT,
         "times": list[StageTime],
+        "begun_again": COUNT,
         "engine": maybe({"type": "object"}),
         "log": array(TEXT),
     }

@@ -48,6 +48,7 @@ from groups.history.story.moment import Moment
 from groups.history.story.problems import Trouble
 from groups.models import TITLE_LENGTH_MOST, Note, Timeline
 from groups.note_models import NOTE_LENGTH_MOST
+from groups.pipeline.times import StageTime
 from groups.releases import Release
 from groups.storage.committed import CommittedLines
 from groups.storage.digest_answers import GroupDigest, MemberDigest, PartitionDigest
@@ -101,6 +102,7 @@ DETAIL: Final = {
     "topic_names": dict[str, str],
     "parent": maybe(TEXT),
     "fork_sequence": maybe(COUNT),
+    "work": maybe(fields({"times": list[StageTime], "begun_again": COUNT, "log": array(TEXT)})),
     "members_most": COUNT,
     "chunks": array(CHUNK),
 }
