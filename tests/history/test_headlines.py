@@ -197,6 +197,21 @@ def test_who_committed_until_it_was_removed_probably_left_and_was_not_removed() 
     assert of("app-a", "app-b").startswith("app-a and app-b probably left by themselves at ")
 
 
+def test_a_removal_without_a_reason_is_no_trouble_if_commits_went_on_until_then_and_after() -> None:
+    removed = gone(
+        "app-a", looks_like=None, short=None, quiet_ms=4_900, silent_from_ms=None, silent_sequence=None
+    )
+
+    def severity(*findings: Any) -> str | None:
+        made = verdict(findings, first_ms=0, last_ms=90_000)
+        return made["headline"]["severity"] if made else ""
+
+    stopped = {"kind": "stopped", "says": "", "sequences": [5], "partition": "foo-0", "certain": True}
+    stopped |= {"from_ms": removed["at_ms"] - 5_000, "to_ms": removed["at_ms"] + 9_000, "length_ms": 14_000}
+    assert severity(removed) is None
+    assert severity(removed, stopped) == severity(removed | {"quiet_ms": None}) == "warning"
+
+
 def test_a_time_of_a_log_of_days_has_its_day_and_a_stable_group_stays_under_ten_words() -> None:
     day = 24 * 3_600_000
     stable = {

@@ -67,11 +67,11 @@ def bounced(names: Iterable[str], *, apart_ms: int) -> Story:
     story.assign(0, here)
     story.commits((0, 1, 2), 2_000, 30_000)
     for number, name in enumerate(names):
-        at_ms, old = 30_000 + number * apart_ms, member_id(name)
+        at_ms, old = 30_000 + number * apart_ms, next(one for one in here if one.startswith(name))
         held = here.pop(old)
         story.remove(at_ms, old)
         story.assign(at_ms + 500, here)
-        here = {**here, member_id(name, 2): held}
+        here = {**here, member_id(name, number + 2): held}
         story.assign(at_ms + 4_000, here)
     return story
 
@@ -110,6 +110,22 @@ def test_epochs_that_follow_each_other_because_the_same_processes_come_and_go_ar
         == "Rebalance storm: 24 group epochs in 1\u202fmin 7\u202fs, as app-b and app-c came and went"
     )
     assert one["names"] == ["app-b", "app-c"]
+
+
+def test_restarts_in_turn_are_a_storm_whatever_their_distance_and_a_whole_rolling_restart_is_none() -> None:
+    names = ["app-a", "app-b", "app-c"] * 3
+    for apart_ms in (22_000, 60_000):
+        story = bounced([*names, "app-a"], apart_ms=apart_ms)
+        [one] = story.found("storm")
+        assert (one["names"], one["count"]) == (["app-a", "app-b", "app-c"], 30)
+        assert "as app-a, app-b and app-c came and went" in story.summary()["verdict"]["headline"]["text"]
+    assert bounced(names, apart_ms=60_000).found("storm") == []
+
+
+def test_two_processes_that_restart_a_minute_apart_are_loops_and_no_storm() -> None:
+    story = bounced(["app-a", "app-b"] * 5, apart_ms=60_000)
+    assert story.found("storm") == []
+    assert [one["name"] for one in story.found("crash_loop")] == ["app-a", "app-b"]
 
 
 def test_a_scale_up_is_no_storm() -> None:

@@ -34,7 +34,13 @@ def unassigned(from_ms: int, length_ms: int) -> dict[str, Any]:
 
 def lost(at_ms: int) -> dict[str, Any]:
     facts = {"lane": "a", "why": None, "polled": False, "looks_like": None, "short": None, "partitions": []}
-    facts |= {"timeout_ms": None, "silent_from_ms": None, "silent_sequence": None, "killed_ms": None}
+    facts |= {
+        "quiet_ms": None,
+        "timeout_ms": None,
+        "silent_from_ms": None,
+        "silent_sequence": None,
+        "killed_ms": None,
+    }
     facts |= {"killed_sequence": None, "back_ms": None, "back_sequence": None, "member": "a"}
     return finding("removed", at_ms, name="worker-3", **facts)
 

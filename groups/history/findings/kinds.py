@@ -85,6 +85,7 @@ class Removed(BasicFinding):
     killed_sequence: int | None
     back_ms: int | None
     back_sequence: int | None
+    quiet_ms: int | None
 
 
 class Joined(BasicFinding):

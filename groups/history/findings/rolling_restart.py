@@ -36,20 +36,7 @@ class Bounce(NamedTuple):
 
 def found_rolling_restarts(facts: Facts) -> Iterator[Finding]:
     """``rolling_restart``: each chain; ``steps`` are where the processes went."""
-    bounces = [
-        Bounce(going.at_ms, going.sequence, going.lane, going.back_ms)
-        for going in facts.lives.goings
-        if going.back_ms is not None
-        and not going.back_same_id
-        and going.back_ms - going.at_ms <= AWAY_MOST_MS
-    ]
-    bounces += [
-        Bounce(one["at_ms"], one["sequence"], facts.cast.lane(one["new"]), one["at_ms"])
-        for one in facts.troubles.kept["replaced"]
-        if one.get("at_ms") is not None
-    ]
-    bounces.sort(key=lambda bounce: bounce[:2])
-    for chain in _chains(bounces):
+    for chain in chains(bounces_of(facts), APART_MOST_MS):
         rounds = _rounds(chain, facts)
         for number, bounced in enumerate(rounds, 1):
             lanes = [bounce.lane for bounce in bounced]
@@ -72,16 +59,32 @@ def found_rolling_restarts(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def _chains(bounces: Iterable[Bounce]) -> list[list[Bounce]]:
+def bounces_of(facts: Facts) -> list[Bounce]:
+    """Processes that went and came back under another member id, in order."""
+    bounces = [
+        Bounce(going.at_ms, going.sequence, going.lane, going.back_ms)
+        for going in facts.lives.goings
+        if going.back_ms is not None
+        and not going.back_same_id
+        and going.back_ms - going.at_ms <= AWAY_MOST_MS
+    ]
+    bounces += [
+        Bounce(one["at_ms"], one["sequence"], facts.cast.lane(one["new"]), one["at_ms"])
+        for one in facts.troubles.kept["replaced"]
+        if one.get("at_ms") is not None
+    ]
+    return sorted(bounces, key=lambda bounce: bounce[:2])
+
+
+def chains(bounces: Iterable[Bounce], apart_most_ms: int) -> list[list[Bounce]]:
     """Restarts that follow each other."""
-    chains: list[list[Bounce]] = []
+    found: list[list[Bounce]] = []
     for bounce in bounces:
-        last = chains[-1] if chains else None
-        if last is None or bounce.at_ms - last[-1].at_ms > APART_MOST_MS:
-            chains.append([bounce])
+        if found and bounce.at_ms - found[-1][-1].at_ms <= apart_most_ms:
+            found[-1].append(bounce)
         else:
-            last.append(bounce)
-    return chains
+            found.append([bounce])
+    return found
 
 
 def _rounds(chain: Sequence[Bounce], facts: Facts) -> list[list[Bounce]]:

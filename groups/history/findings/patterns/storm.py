@@ -16,6 +16,9 @@ from groups.history.findings.patterns.pattern import RECORDS, Pattern, Severity
 from groups.history.findings.patterns.poll_interval import found_overruns
 from groups.history.findings.patterns.restart_advice import restart_advice
 from groups.history.findings.patterns.short_rebalance_timeout import found_short
+from groups.history.findings.repeated import usual_ms
+from groups.history.findings.rolling_restart import APART_MOST_MS as ROLLING_APART_MOST_MS
+from groups.history.findings.rolling_restart import bounces_of, chains, found_rolling_restarts
 from groups.history.story.epochs import EpochStart
 from groups.history.words import counted, lasting, listed
 
@@ -30,7 +33,8 @@ PATTERN: Final = Pattern(
     severity=Severity.CRITICAL,
     rank=95,
     sources=((RECORDS,),),
-    look_for="eight epochs or more, at most 20 s apart, in which a process is removed three times or more",
+    look_for="eight epochs or more, at most 20 s apart or with restarts of three processes in turn, in which a process is removed "
+    "three times or more",
     causes=(
         "a crash loop",
         "a session timeout that is shorter than the pauses of the process",
@@ -50,6 +54,9 @@ EPOCHS_LEAST: Final = 8
 APART_MOST_MS: Final = 20_000
 """Three epochs a minute or more: the group has no rest in between."""
 
+IN_TURN_LEAST: Final = 3
+"""Processes that are each restarted more than once, one after the other: fewer are loops of their own."""
+
 TIMES_LEAST: Final = 3
 """Removals of one process within the stretch: a deployment in two bounces takes each of them twice."""
 
@@ -60,8 +67,11 @@ EXPLAINED_RANK: Final = 145
 def found_storms(facts: Facts) -> Iterator[Finding]:
     """``storm``: each stretch; ``steps`` are where its epochs begin."""
     stretches: list[list[EpochStart]] = []
+    in_turn = list(_in_turn(facts))
     for start in facts.epochs.starts:
-        if stretches and start["at_ms"] - stretches[-1][-1]["at_ms"] <= APART_MOST_MS:
+        last_ms = stretches[-1][-1]["at_ms"] if stretches else start["at_ms"]
+        follows = start["at_ms"] - last_ms <= APART_MOST_MS
+        if stretches and (follows or any(one <= last_ms and start["at_ms"] <= to for one, to in in_turn)):
             stretches[-1].append(start)
         else:
             stretches.append([start])
@@ -93,6 +103,16 @@ def found_storms(facts: Facts) -> Iterator[Finding]:
             count=len(stretch),
             steps=[start["sequence"] for start in stretch],
         )
+
+
+def _in_turn(facts: Facts) -> Iterator[tuple[int, int]]:
+    """From when to when processes are restarted in turn, without a break of twice the usual one; no rolling restart."""
+    rolling = {step for one in found_rolling_restarts(facts) for step in one["steps"]}
+    for chain in chains(bounces_of(facts), ROLLING_APART_MOST_MS):
+        for part in chains(chain, 2 * usual_ms([bounce.at_ms for bounce in chain])):
+            times = Counter(bounce.lane for bounce in part).values()
+            if sum(often > 1 for often in times) >= IN_TURN_LEAST and part[0].sequence not in rolling:
+                yield part[0].at_ms, max(bounce.back_ms for bounce in part)
 
 
 FINDER: Final = PATTERN.finder(60, found_storms)

@@ -8,6 +8,7 @@ from typing import Final, cast
 
 from groups.history.findings.finding import Finding
 from groups.history.findings.kinds import ByKind, Loop, Removed
+from groups.history.findings.patterns.storm import IN_TURN_LEAST
 from groups.history.findings.removed import REASONS, unknown_words
 from groups.history.findings.repeated import several
 from groups.history.verdict.events import OF_SEVERAL, events
@@ -18,7 +19,7 @@ from groups.history.verdict.headline.waits import silences, unassigned
 from groups.history.verdict.intervals import STILL
 from groups.history.verdict.phrases import looping_names
 from groups.history.verdict.text import Event, Part
-from groups.history.words import counted
+from groups.history.words import counted, listed
 
 AGAIN: Final = 10**7
 """What happens repeatedly weighs more than any one of it."""
@@ -49,7 +50,8 @@ def subjects(findings: Sequence[Finding], by_kind: ByKind, log: Span) -> list[Su
         if one.get("pattern") and one["severity"] != "harmless" and not one.get("explained_by"):
             names = {str(name) for name in one.get("names") or [one.get("name", "")]}
             level = Level.CRITICAL if one["severity"] == "critical" else Level.WARNING
-            covered = one["kind"] in COVERED and (one["kind"] != "storm" or names <= looping)
+            one_by_one = names <= looping and len(names) < IN_TURN_LEAST
+            covered = one["kind"] in COVERED and (one["kind"] != "storm" or one_by_one)
             same = [each for each in found if covered and each.kind in OWN and each.names & names]
             for each in same:
                 _explain(each, one, level)
@@ -177,7 +179,10 @@ def _removal(
     for one, of_several in OF_SEVERAL.items() if several_names else ():
         short = short.replace(one, of_several)
     times = [one["killed_ms"] if killed and one["killed_ms"] is not None else one["at_ms"] for one in some]
-    harmless = left and (harm is None or (not harm.is_open and harm.length_ms < SLOW_MS))
+    harmless = left and _is_short(harm)
+    if len(some) == 1 and why is None and looks_like is None and (some[0]["quiet_ms"] or SLOW_MS) < SLOW_MS:
+        # Whatever the reason: it committed until it went, and at that time nothing was uncommitted for long.
+        harmless = _is_short(harm) and _is_short(of_window(times[0], times[0], (), by_kind))
     level = Level.NEWS if harmless else Level.WARNING
     for emptied in by_kind.get("emptied", ()) if not left else ():
         if emptied["open"] and emptied["from_ms"] == some[-1]["at_ms"]:
@@ -201,6 +206,10 @@ def _removal(
         certain=why is not None or killed,
         stable_ms=stable_ms if harmless else None,
     )
+
+
+def _is_short(harm: Harm | None) -> bool:
+    return harm is None or (not harm.is_open and harm.length_ms < SLOW_MS)
 
 
 def _twins(by_kind: ByKind, log: Span) -> Iterator[Subject]:
@@ -280,6 +289,8 @@ def _leads(one: Finding, text: str, title: str) -> list[str]:
         return [titled, titled.split(",")[0]]
     if one["kind"] == "causeless_rebalances":
         return [titled, titled.split(", with")[0]]
+    if one["kind"] == "storm":
+        return [titled.replace(listed(one["names"]), them) for them in who(one["names"])] + [text]
     return [titled, text]
 
 
