@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Final
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -16,7 +17,7 @@ from explorer.accounts.roles import rights_in
 from explorer.sharing import comparing, laboratory, links
 from explorer.sharing.asking import asked_of, compared_of, group_in, key_of, stretch_of, terms_of, wanted_of
 from explorer.sharing.models import Link
-from explorer.web.endpoint import BadRequest, choice, error_response, json_body, json_response
+from explorer.web.endpoint import BadRequest, choice, error_response, json_body, json_response, listed_page
 from groups import storage
 from groups.exporting import EXPORTERS, Export
 from groups.storage.handing_on import CannotHandOn, checked, redactor_for
@@ -26,6 +27,9 @@ MADE_AT_ONCE: Final = 2
 
 PREVIEWED_MOST: Final = 500
 """Names of a preview: more are counted."""
+
+LISTED_MOST: Final = 200
+"""Links of one answer, ended ones among them."""
 
 TYPES: Final = {
     "html": "text/html; charset=utf-8",
@@ -100,11 +104,14 @@ def pseudonyms(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 
 def listed(request: HttpRequest, timeline_id: str) -> HttpResponse:
+    return _listed(request, Link.objects.filter(timeline=storage.get(timeline_id)))
+
+
+def _listed(request: HttpRequest, found: QuerySet[Link]) -> HttpResponse:
     links.clear_ended()
-    timeline = storage.get(timeline_id)
-    return json_response(
-        {"links": links.link_rows(Link.objects.filter(timeline=timeline), rights_in(request))}
-    )
+    rights = rights_in(request)
+    rows = found.select_related("author", "timeline")
+    return listed_page(request, rows, LISTED_MOST, lambda link: links.link_row(link, rights))
 
 
 @_makes
@@ -115,8 +122,7 @@ def make(request: HttpRequest, timeline_id: str) -> HttpResponse:
 
 
 def listed_of_laboratory(request: HttpRequest) -> HttpResponse:
-    links.clear_ended()
-    return json_response({"links": links.link_rows(links.of_laboratory(), rights_in(request))})
+    return _listed(request, links.of_laboratory())
 
 
 @_makes

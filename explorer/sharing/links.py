@@ -255,10 +255,6 @@ def clear_ended() -> None:
     SharedPage.objects.filter(link__until__lte=timezone.now()).delete()
 
 
-def link_rows(links: QuerySet[Link], rights: Rights | None) -> list[LinkRow]:
-    return [link_row(link, rights) for link in links.select_related("author", "timeline")]
-
-
 def link_row(link: Link, rights: Rights | None) -> LinkRow:
     target = Target(link.author_id, link.timeline.cluster_id if link.timeline else None)
     return LinkRow(

@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from explorer.pages.clusters import views as clusters
 from explorer.pages.imports import views as imports
 from explorer.pages.sweeps import views as sweeps
 from explorer.pages.timelines import timeline_api as timelines
 from explorer.pages.troubles import views as troubles
+from explorer.sharing import api as sharing
+from explorer.sharing.models import Kind, Link
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.models import Import, Timeline
 from groups.watching.group_row import GroupRow
@@ -25,6 +28,7 @@ LISTS = {
     "/api/sweeps": (sweeps, "LISTED_MOST"),
     "/api/clusters": (clusters, "CLUSTERS_SHOWN_MOST"),
     "/api/clusters/c0/groups": (clusters, "GROUPS_SHOWN_MOST"),
+    "/api/laboratory/links": (sharing, "LISTED_MOST"),
 }
 
 
@@ -38,6 +42,11 @@ def rows(db: None) -> None:
     )
     Import.objects.bulk_create(Import(id=name, title=name) for name in names)
     Sweep.objects.bulk_create(Sweep(id=name, title=name, axes={}, cases=1, engine="e") for name in names)
+    of_link: Any = {"kind": Kind.LABORATORY, "hides_names": False, "first": 1, "last": 1}
+    until = timezone.now()
+    Link.objects.bulk_create(
+        Link(id=name, token_hash=name, title=name, until=until, **of_link) for name in names
+    )
     Timeline.objects.bulk_create(
         Timeline(id=name, title=name, group=name, source="import", entry_format=1, fold_version=1)
         for name in names

@@ -95,9 +95,9 @@ async def test_whoever_may_withdraw_a_link_is_offered_it_and_no_one_else(
 ) -> None:
     path = f"/api/timelines/{await sync_to_async(lambda: Link.objects.get().timeline_id)()}/links"
     await person.sign_in()
-    (seen,) = (await person(path)).json["links"]
+    (seen,) = (await person(path)).json
     assert (seen["author"], seen["may_withdraw"]) == ("eve", False)
-    (own,) = (await eve(path)).json["links"]
+    (own,) = (await eve(path)).json
     assert own["may_withdraw"] is True
     assert (await eve(f"/api/links/{made['id']}", "DELETE")).status == 204
 

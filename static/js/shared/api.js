@@ -137,7 +137,7 @@ export function addresses(meta) {
       preview: (asked) => submit(`${base}/pseudonyms`, 'POST', asked),
       file: (asked) => file(`${base}/exports`, asked),
       make: (asked) => submit(`${base}/links`, 'POST', asked),
-      links: async () => (await ask(`${base}/links`)).links,
+      links: () => ask(`${base}/links`),
       withdraw: (id) => submit(`/api/links/${encodeURIComponent(id)}`, 'DELETE'),
     },
     socket: socketUrl(`/ws/timelines/${encodeURIComponent(meta.id)}`),

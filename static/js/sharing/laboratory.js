@@ -13,7 +13,7 @@ export class LaboratorySharing {
   /** @type {Asked | null} */
   #asked = null;
   #sharer = new Sharer({
-    links: async () => (await ask(`${BASE}/links`)).links,
+    links: () => ask(`${BASE}/links`),
     withdraw: (id) => submit(`/api/links/${encodeURIComponent(id)}`, 'DELETE'),
   });
 

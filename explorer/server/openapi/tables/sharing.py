@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from explorer.server.openapi.operation import (
+    AFTER,
     FLAG,
+    NAMED,
     TEXT,
     TEXTS,
     Content,
@@ -40,7 +42,6 @@ CELL: Final = fields(
 )
 OF_LABORATORY: Final = {"query?": TEXT, "board?": BOARD, "cell?": maybe(CELL), **HIDING}
 HTML: Final = Content("text/html", "one file that plays without a network")
-LINKS: Final = fields({"links": list[LinkRow]})
 
 ROWS: Final = (
     Operation(
@@ -82,14 +83,21 @@ ROWS: Final = (
             }
         ),
     ),
-    Operation("GET api-links", "Its share links", answer=LINKS),
+    Operation(
+        "GET api-links", "Its share links, the newest first", query=(AFTER, NAMED), answer=list[LinkRow]
+    ),
     queued(
         "POST api-links",
         "Make a share link; its address is in this answer alone",
         body=fields({**WANTED, **TERMS}),
         answer={"allOf": [LinkRow, fields({"type": enum(("link",)), "url": TEXT, "embed_url": maybe(TEXT)})]},
     ),
-    Operation("GET api-laboratory-links", "Share links of the laboratory", answer=LINKS),
+    Operation(
+        "GET api-laboratory-links",
+        "Share links of the laboratory",
+        query=(AFTER, NAMED),
+        answer=list[LinkRow],
+    ),
     Operation(
         "POST api-laboratory-links",
         "Make a share link to a group of the laboratory, or to a cell of a sweep",
