@@ -27,6 +27,12 @@ class LagFacts(TypedDict):
     lost_partition: str | None
     """The partition that lost most of them."""
 
+    skew: str | None
+    """Who falls behind alone in the last minutes: a `hot-partition` or a `slow-member`."""
+
+    skew_of: str | None
+    """That partition, or the member's client id."""
+
 
 class ShownFacts(LagFacts):
     """The facts of a group that lists show; null where unknown. Times are the watcher's clock."""

@@ -19,7 +19,9 @@ from groups.clusters.faults import ClusterError
 from groups.clusters.offsets import LogOffsets, committed_of, log_offsets, session_timeouts, topic_facts
 from groups.history.lag.partition import lag_now
 from groups.history.lag.recent import RecentEnds
+from groups.history.lag.recent_skew import Owners, RecentSkew
 from groups.history.lag.samples import NO_ANSWER
+from groups.history.lag.skew import SkewKind
 from groups.history.polls.description import (
     UNSTABLE,
     DescribedGroup,
@@ -122,6 +124,9 @@ class Puller:
     _reads: dict[str, frozenset[str]] = field(default_factory=dict)
     """The topics of each group's assignment, as it was last described."""
 
+    _owners: dict[str, Owners] = field(default_factory=dict)
+    """The client that has each partition, by group."""
+
     _partitions: dict[str, int] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
     """Topics by id."""
@@ -136,6 +141,7 @@ class Puller:
     """Of the topics whose ends were asked for."""
 
     _recent: RecentEnds = field(default_factory=RecentEnds)
+    _skew: RecentSkew = field(default_factory=RecentSkew)
     _starts: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     """Where logs began when that was last asked for."""
 
@@ -248,9 +254,16 @@ class Puller:
                         # The same answer is read again then: a topic that has an id alone has a name by then.
                         self._answers.pop(place, None)
                     self._reads[each.group] = reads
+                    self._owners[each.group] = {
+                        (topic, partition): member.client_id or member.member_id
+                        for member in each.members
+                        for topic, partitions in member.assignment.items()
+                        for partition in partitions
+                    }
                 elif isinstance(each, Undescribed):
                     self._known.pop(each.group, None)
                     self._reads.pop(each.group, None)
+                    self._owners.pop(each.group, None)
 
         await asyncio.gather(*(one(*batch) for batch in batches))
         # Batches change with the groups; an answer that nobody will ask for again is only in the way.
@@ -332,6 +345,10 @@ class Puller:
         self._starts = positions.starts or {
             topic: starts for topic, starts in self._starts.items() if topic not in positions.made_again
         }
+        if self._skew.is_due(positions.ends_ms):
+            self._skew.keep(positions.committed)
+            for name, places in positions.committed.items():
+                self._skew.look(name, places, positions.ends, self._owners.get(name, {}))
         return {name: self._lag_of(name, places, positions) for name, places in positions.committed.items()}
 
     def _lag_of(self, group: str, places: Sequence[Place], positions: Positions) -> LagFacts:
@@ -349,12 +366,19 @@ class Puller:
         if not is_whole:
             records = None
         age = self._recent.oldest(places, positions.ends_ms) if records else None
+        skew = self._skew.of(group)
         return {
             "lag": records,
             "lag_ms": age.ms if age is not None else 0 if records == 0 else None,
             "lag_is_least": age is not None and age.is_least,
             "lost_records": lost,
             "lost_partition": most[1] or None,
+            "skew": skew.kind.value if skew else None,
+            "skew_of": (
+                skew.member if skew.kind is SkewKind.SLOW_MEMBER else "{}-{}".format(*skew.partitions[0])
+            )
+            if skew
+            else None,
         }
 
 

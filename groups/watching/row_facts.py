@@ -141,6 +141,8 @@ def _lag_facts(old: Mapping[str, Any]) -> LagFacts:
         "lag_is_least": old.get("lag_is_least"),
         "lost_records": old.get("lost_records"),
         "lost_partition": old.get("lost_partition"),
+        "skew": old.get("skew"),
+        "skew_of": old.get("skew_of"),
     }
 
 

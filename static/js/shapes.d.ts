@@ -491,6 +491,8 @@ export interface GroupRow {
   lag_is_least: boolean | null;
   lost_records: number | null;
   lost_partition: string | null;
+  skew: string | null;
+  skew_of: string | null;
   group_epoch: number | null;
   assignment_epoch: number | null;
   members: number | null;

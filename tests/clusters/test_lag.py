@@ -14,7 +14,7 @@ from groups import storage
 from groups.cluster_models import Cluster
 from groups.storage.lag import LagAnswer
 from groups.watching import pulling
-from tests.clusters.lag_at_length import COMMIT_MS, held, prices
+from tests.clusters.lag_at_length import COMMIT_MS, KINDS, held, prices
 from tests.clusters.releases.tool import Tool, rows, tool_of
 from tests.clusters.secure import Secure
 from tests.clusters.watched import Watch, cluster, row, until
@@ -195,11 +195,14 @@ def test_amid_rebalances_the_lag_lies_between_what_kafkas_tool_prints_before_and
     assert found.dated
 
 
-def test_a_kill_costs_what_the_clients_logs_of_their_reads_show(
+def test_a_kill_an_eager_a_cooperative_and_a_consumer_rebalance_cost_what_the_clients_logs_of_their_reads_show(
     secure: Secure, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """On the same load; within one commit interval of each partition that nobody read for a while."""
     monkeypatch.setattr(pulling, "LAG_EVERY_S", 1.0)
-    [one] = prices(secure, cluster, ["killed"])
-    assert abs(one.unread_ms - one.true_unread_ms) <= COMMIT_MS * one.pieces, one
-    assert one.twice_most is not None
-    assert one.twice_least <= one.true_twice <= one.twice_most, one
+    found = prices(secure, cluster)
+    assert [one.kind for one in found] == [*KINDS]
+    for one in found:
+        assert abs(one.unread_ms - one.true_unread_ms) <= COMMIT_MS * one.pieces, one
+        assert one.twice_most is not None
+        assert one.twice_least <= one.true_twice <= one.twice_most, one

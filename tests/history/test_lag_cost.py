@@ -214,7 +214,21 @@ def test_an_owner_that_begins_late_may_be_unread_in_each_rebalance_until_its_fir
         cost_of(Rebalance(at, at, at_ms, until_ms), {PLACE: late}, LOOKS).unread_most
         for at, (at_ms, until_ms) in enumerate(pairwise(times))
     ]
-    assert costs == [Amount(0, 3_000), Amount(0, 13_000), Amount(0, 0)]
+    assert costs == [Amount(2_000, 3_000), Amount(12_000, 13_000), Amount(0, 0)]
+
+
+@given(st.integers(0, 12), st.integers(1, 4), st.integers(1, 9))
+def test_a_slow_start_counts_within_one_commit_interval_and_never_too_long(
+    late: int, period: int, rate: int
+) -> None:
+    owners: list[str | None] = [*"A" * 20, *"B" * 20]
+    dead = [False] * 20 + [True] * late + [False] * (20 - late)
+    world = World([rate] * TICKS, owners, dead, period)
+    # Nobody found that it was silent: it had committed nothing yet.
+    [(_, cost)] = [(one, cost_of(one, {PLACE: replace(world.course(), silent=())}, world.looks)) for one in world.rebalances()]  # fmt: skip
+    assert late - period <= cost.unread_ms / TICK_MS <= late
+    # An owner before it that committed twice, or less, has no rhythm to go by.
+    assert cost.unread_ms == 0 or len([one for one in world.commits if one.at_ms < 20 * TICK_MS]) > 2
 
 
 def test_a_log_that_was_cut_after_the_last_commit_bounds_nothing() -> None:
@@ -343,7 +357,8 @@ def test_an_eager_rebalance_that_waited_for_a_dead_member_counts_from_its_last_c
     owners = (Tenure(0, "A"), Tenure(20_000, "B"))
     dead = Course(owners, (), known, [known.lag(at_ms) for at_ms in LOOKS])
     cost = cost_of(MOVE._replace(stops_all=True), {PLACE: dead}, LOOKS)
-    assert (cost.since_ms, cost.unread_ms, cost.waited) == (14_000, 6_000, 60)
+    # B goes on at 22 s, so it began at 21 s at the latest.
+    assert (cost.since_ms, cost.unread_ms, cost.waited) == (14_000, 7_000, 70)
     assert (cost.moved, cost.caught_up_ms) == (1, 22_000)
     nothing = [min(end, 140) for end in ENDS]
     idle = Course(owners, (), PartitionEnds(LOOKS, nothing, commits[:15]))

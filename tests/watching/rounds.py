@@ -49,6 +49,8 @@ def behind(
         "lag_is_least": is_least,
         "lost_records": lost[0] if lost else 0,
         "lost_partition": lost[1] if lost else None,
+        "skew": None,
+        "skew_of": None,
     }
 
 

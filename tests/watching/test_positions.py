@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.clusters.brokers import Brokers
+from groups.history.lag.recent_skew import EVERY_MS, LOOKS
 from groups.history.lag.samples import NEW_LOG, NO_ANSWER, OffsetColumns
 from groups.models import OffsetBlock
 from groups.storage import offset_blocks
@@ -146,3 +147,16 @@ def test_a_topic_that_was_made_again_has_lost_no_records_of_its_new_log() -> Non
     assert lost(10, 2_000, None) == 990
     assert lost(5, 8, None, made_again=frozenset({"orders"})) == 0
     assert lost(5, 9, None) == 0
+
+
+def test_a_partition_that_falls_behind_alone_is_a_fact_of_its_group() -> None:
+    puller = Puller(cast(Brokers, None))
+
+    def skew(at: int) -> tuple[str | None, str | None]:
+        places = {"billing": [("orders", each, 10 * at) for each in range(3)]}
+        ends = {"orders": {0: 10 * at, 1: 10 * at, 2: 90 * at}}
+        row = puller._lag(seen(BEGIN_MS + at * EVERY_MS, ends, committed=places))["billing"]
+        return row["skew"], row["skew_of"]
+
+    found = [skew(at) for at in range(1, LOOKS + 1)]
+    assert (found[0], found[-1]) == ((None, None), ("hot-partition", "orders-2"))

@@ -26,6 +26,41 @@ from groups.history.lag.course import (
 from groups.history.lag.partition import Commit, NotKnown, PartitionEnds
 
 FOREVER_MS: Final = 2**63
+PAUSES_LEAST: Final = 2
+"""Between commits in the minute before, to know how a client commits."""
+
+
+def pauses_before(ends: PartitionEnds, at_ms: int) -> list[int]:
+    """The pauses between the commits of the minute before a time; none where they are too few to be a rhythm."""
+    times = [
+        one.at_ms for one in ends.committed[ends.committed_by(at_ms - BEFORE_MS) : ends.committed_by(at_ms)]
+    ]
+    pauses = [later - sooner for sooner, later in pairwise(times)]
+    return pauses if len(pauses) >= PAUSES_LEAST else []
+
+
+def late_starts(course: Course, rebalance: Rebalance) -> list[Stretch]:
+    """When an owner had taken it and did not read yet, though there was something to read.
+
+    It is taken to have begun the longest pause between commits before its first commit that goes on: no log has when it begins.
+    """
+    if course.ends is None or course.not_read is not None:
+        return []
+    ends, found = course.ends, []
+    for one, following in pairwise([*course.tenures, Tenure(FOREVER_MS, None)]):
+        if one.owner is None or one.from_ms > rebalance.until_ms or following.from_ms <= rebalance.at_ms:
+            continue
+        giver = owner_before(course, one.from_ms)
+        to_ms = _proof_ms(ends, one.from_ms, 0, following.from_ms)
+        pauses = pauses_before(ends, one.from_ms)
+        if giver is None or giver.owner == one.owner or to_ms == following.from_ms or not pauses:
+            continue
+        written_ms = ends.reached_ms(ends.committed[ends.committed_by(one.from_ms) - 1], by_ms=to_ms)
+        if isinstance(written_ms, NotKnown):
+            continue
+        from_ms = max(one.from_ms, written_ms, rebalance.at_ms)
+        found.append(Stretch(from_ms, min(to_ms - max(pauses), rebalance.until_ms)))
+    return [one for one in found if one.from_ms < one.to_ms]
 
 
 def unread_most(course: Course, rebalance: Rebalance, changes: Sequence[Tenure], unread_ms: int) -> Amount:

@@ -2,7 +2,7 @@
 
 A rebalance begins with its epoch and lasts until the next one. Its costs:
 
-* partition-seconds unassigned (from the owners), and not read: nobody fetched, where the log reports who does; else inferred, as unassigned or while the owner was silent;
+* partition-seconds unassigned (from the owners), and not read: nobody fetched, where the log reports who does; else inferred, as unassigned, while the owner was silent, or until it began;
 * not read at most: to the first commit with which the new owner goes on, from when the first record that was not committed was not yet written; it is divided where the next rebalance begins;
 * records that waited: those that were written to a partition while nobody read it;
 * when the group had caught up: each partition that it touched lagged no more than in the minute before;
@@ -16,10 +16,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Final, NamedTuple
 
-from groups.history.lag.bounds import read_twice, unread_most
+from groups.history.lag.bounds import late_starts, pauses_before, read_twice, unread_most
 from groups.history.lag.course import (
     BEFORE_MS,
     Amount,
@@ -41,9 +40,8 @@ CATCH_UP_MS_MOST: Final = 3_600_000
 """A group that has not caught up so long after is said not to have."""
 
 
-PAUSES_LEAST: Final = 2
 MISSED_TIMES: Final = 2
-"""A commit is missed after so many times the longest of at least so many pauses between commits in the minute before."""
+"""A commit is missed after so many times the longest pause between commits in the minute before."""
 
 
 class Usual(NamedTuple):
@@ -113,7 +111,7 @@ def cost_of(
             silent = _silent(course.silent, rebalance, settled_ms, counted_ms)
             if rebalance.stops_all and not silent:
                 silent = _silent(_missed(course, rebalance.at_ms), rebalance, settled_ms, counted_ms)
-            unread[place] = merged([*unassigned(course, rebalance), *silent])
+            unread[place] = merged([*unassigned(course, rebalance), *silent, *late_starts(course, rebalance)])
         silences[place] = silent
         since_ms = min([since_ms, *(one.from_ms for one in silent)])
     for place, course in courses.items():
@@ -214,15 +212,13 @@ def _missed(course: Course, at_ms: int) -> list[Stretch]:
     """From the last commit before an eager rebalance on, where others should have come and there was something to read."""
     if course.ends is None:
         return []
-    committed = course.ends.committed
-    until = bisect_right(committed, at_ms, key=lambda one: one.at_ms)
-    times = [one.at_ms for one in committed[:until] if at_ms - BEFORE_MS <= one.at_ms]
-    pauses = [later - sooner for sooner, later in pairwise(times)]
-    if len(pauses) < PAUSES_LEAST or at_ms - times[-1] <= MISSED_TIMES * max(pauses):
+    pauses = pauses_before(course.ends, at_ms)
+    last = course.ends.committed[course.ends.committed_by(at_ms) - 1] if pauses else None
+    if last is None or at_ms - last.at_ms <= MISSED_TIMES * max(pauses):
         return []
-    end, last = course.ends.end(at_ms), committed[until - 1].offset
-    is_waiting = not isinstance(end, NotKnown) and last is not None and end > last
-    return [Stretch(times[-1], at_ms)] if is_waiting else []
+    end = course.ends.end(at_ms)
+    is_waiting = not isinstance(end, NotKnown) and last.offset is not None and end > last.offset
+    return [Stretch(last.at_ms, at_ms)] if is_waiting else []
 
 
 def _waited(course: Course, unread: Sequence[Stretch]) -> tuple[int | None, NotKnown | None]:

@@ -78,11 +78,12 @@ export function troubleRow(row, table, top) {
 
 /** How a watched group is now, what is lost and late first: as on its board, and what hides it where it cannot be seen. @param {import('../shapes').GroupRow} group */
 function liveCell(group) {
-  const { state, members, behind, lag, lag_ms, lag_is_least, lost_records, lost_partition } = group;
+  const { state, members, behind, lag, lag_ms, lag_is_least, lost_records, lost_partition, skew, skew_of } = group;
   const age = lag && lag_ms ? `, ${lag_is_least ? 'at least ' : ''}${duration(lag_ms)}` : '';
   const facts = [
     lost_records ? `${counted(lost_records, 'record')} deleted unread (${lost_partition})` : '',
     lag ? `lag ${grouped(lag)}${age}` : '',
+    skew ? `${skew_of} falls behind alone${skew === 'hot-partition' ? ' (hot partition)' : ''}` : '',
     members === null ? '' : counted(members, 'member') + (behind ? `, ${behind} behind` : ''),
   ];
   const words = stateWords(group);
