@@ -120,6 +120,8 @@ class Found(NamedTuple):
     action: Action | None
     subject: str
     refused: tuple[int, str] | None
+    allow: str = ""
+    """Of 405: the methods that the address takes."""
 
 
 def credential_of(scope: Any, headers: Mapping[bytes, bytes]) -> Credential:
@@ -163,7 +165,10 @@ async def signed_in(scope: Any, headers: Mapping[bytes, bytes], *, is_socket: bo
     if sender is not None:
         if found is not None and found.refused:
             await _note_refused(sender, method, path, found.refused[0])
-            return refusal(path, *found.refused)
+            response = refusal(path, *found.refused)
+            if found.allow:
+                response["Allow"] = found.allow
+            return response
         if found is not None and not reads and found.action not in NOT_LOGGED:
             scope[DOING] = found
         return None
@@ -231,7 +236,8 @@ def found_at(rights: Rights, method: str, path: str) -> Found | None:
     name = match.namespaces[0] if match.namespaces else str(match.url_name)
     action = BY_ADDRESS.get(("GET" if method == "HEAD" else method, name))
     if action is None:
-        return Found(None, "", (405, f"{method[:20]} is not for this address."))
+        allow = ", ".join(sorted(other for other, address in BY_ADDRESS if address == name))
+        return Found(None, "", (405, f"{method[:20]} is not for this address."), allow)
     why = rights.refused(action, OTHERS) and rights.refused(action, target_of(match.kwargs))
     is_logged = not why and action not in NOT_LOGGED and method not in ("GET", "HEAD")
     subject = (subject_of(match.kwargs) or path) if is_logged else ""

@@ -231,6 +231,13 @@ async def test_what_somebody_makes_has_its_author_and_others_cannot_delete_it(pe
     assert (await people["ada"]("/api/kept/delete", "POST", both)).json == {"deleted": 2, "refused": []}
 
 
+async def test_a_method_that_an_address_does_not_take_is_answered_with_those_that_it_takes(
+    people: dict[str, Any],
+) -> None:
+    answer = await people["root"]("/api/imports", "PUT", b"{}")
+    assert (answer.status, answer.headers["allow"]) == (405, "GET, POST")
+
+
 async def test_what_has_no_author_is_for_admins_to_delete(people: dict[str, Any]) -> None:
     @sync_to_async
     def made_by_a_command() -> str:
