@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, TypedDict
+from typing import Final
 
 from groups.releases import Release
+from groups.wire.codecs.values import Value
 from simulations.protocol.assignors.streams_like import Reason
 from simulations.world.scenario.access import Operation, Resource, Right
-from simulations.world.scenario.environment import NetworkFields
 from simulations.world.scenario.raw_requests import RawRequest
 
 COORDINATOR: Final = "coordinator"
@@ -150,35 +150,6 @@ class How(StrEnum):
     ABORT = "abort"
 
 
-class ActionFields(TypedDict, total=False):
-    """Fields of ``Action`` that a line of the script sets next to its time, its verb and its ``who``."""
-
-    length_ms: int | None
-    topics: tuple[str, ...]
-    regex: str | None
-    offset: int | None
-    partitions: int | None
-    racks: Mapping[int, tuple[str, ...]]
-    topic_id: str | None
-    rate: int | None
-    how: How | None
-    lost: int | None
-    compacted: bool
-    peer: str | None
-    config: Mapping[str, int]
-    reason: Reason
-    lags: Mapping[int, int]
-    reason_text: str | None
-    changes: Mapping[str, object]
-    rates: NetworkFields
-    operation: Operation
-    resource: tuple[Resource, str]
-    level: int
-    release: Release | None
-    loading_ms: int
-    request: RawRequest | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
     """One line of the script, for one ``who``: a member, a topic, the group, ``coordinator`` or ``everything``.
@@ -211,7 +182,7 @@ class Action:
     """Of ``enforce_rebalance``."""
     changes: Mapping[str, object] = field(default_factory=dict)
     """Of ``bounce``: ``protocol``, and fields of ``Classic`` that the new process is started with."""
-    rates: NetworkFields = field(default_factory=NetworkFields)
+    rates: Mapping[str, Value] = field(default_factory=dict)
     """The fields of ``NetworkRates`` that ``network`` sets."""
     operation: Operation = Operation.READ
     resource: tuple[Resource, str] = (Resource.GROUP, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypedDict
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,15 +19,6 @@ class NetworkRates:
     loss: float = 0.0
     duplicate: float = 0.0
     reorder: float = 0.0
-
-
-class NetworkFields(TypedDict, total=False):
-    """Fields of ``NetworkRates`` that something sets."""
-
-    delay_ms: tuple[int, int]
-    loss: float
-    duplicate: float
-    reorder: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from simulations.world.scenario.environment import NetworkFields, NetworkRates
+from groups.wire.codecs.values import Fields
+from simulations.world.scenario.environment import NetworkRates
 from simulations.world.scenario.nodes import Node
 
 SHARES: Final = ("loss", "duplicate", "reorder")
@@ -25,19 +26,12 @@ def read_network(node: Node | None, usual: NetworkRates | None = None) -> Networ
     return replace(usual, **read_rates(node)) if node is not None else usual
 
 
-def read_rates(node: Node) -> NetworkFields:
+def read_rates(node: Node) -> Fields:
     """The fields of ``NetworkRates`` that the mapping sets."""
     keys = node.mapping(NETWORK_KEYS)
-    fields: NetworkFields = {}
-    if "loss" in keys:
-        fields["loss"] = keys["loss"].number(0, SHARE_MAX)
-    if "duplicate" in keys:
-        fields["duplicate"] = keys["duplicate"].number(0, SHARE_MAX)
-    if "reorder" in keys:
-        fields["reorder"] = keys["reorder"].number(0, SHARE_MAX)
-    if "delay_ms" in keys:
-        fields["delay_ms"] = _delay(keys["delay_ms"])
-    return fields
+    return {
+        key: _delay(value) if key == "delay_ms" else value.number(0, SHARE_MAX) for key, value in keys.items()
+    }
 
 
 def _delay(node: Node) -> tuple[int, int]:

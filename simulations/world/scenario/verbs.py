@@ -48,9 +48,10 @@ from typing import Final
 
 from groups.history.state.group import Semantics
 from groups.releases import GROUP_VERSION
+from groups.wire.codecs.values import Fields
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.access import Resource, read_operation
-from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, ActionFields, How, Verb
+from simulations.world.scenario.actions import COORDINATOR, EVERYTHING, Action, How, Verb
 from simulations.world.scenario.brokers import DOWN_MS, apart_after_ms, read_level, read_release, rolled
 from simulations.world.scenario.classic_members import read_changes
 from simulations.world.scenario.client_assignors import read_lags, read_reason
@@ -140,32 +141,7 @@ FORMS: Final[Mapping[Verb, Form]] = {
 }
 """Each verb, and what it needs."""
 
-_EVERY_KEY: Final = (
-    "offset",
-    "for",
-    "with",
-    "topics",
-    "regex",
-    "reason",
-    "lags",
-    "to",
-    "partitions",
-    "racks",
-    "id",
-    "rate",
-    "how",
-    "lost",
-    "loading",
-    "from",
-    "by",
-    "operation",
-    "group",
-    "topic",
-    "release",
-    "request",
-    "version",
-    "fields",
-)
+_EVERY_KEY: Final = tuple(dict.fromkeys(key for form in FORMS.values() for key in form.keys))
 
 _READ_TOGETHER: Final = frozenset({"with", "request", "version", "fields"})
 """Keys of which none can be read without more of the line."""
@@ -201,7 +177,7 @@ def read_line(line: Node, names: Names) -> list[Action]:
     if form.one_of and sum(key in found for key in form.one_of) != 1:
         raise line.wrong(f"{verb} needs {' or '.join(form.one_of)}, and only one of them")
     at_ms = found["at"].duration_ms(UNTIL_MAX_MS)
-    extras: ActionFields = {}
+    extras: Fields = {}
     for key in form.keys:
         if key in found and key not in _READ_TOGETHER:
             extras |= _EXTRAS[key](found[key], verb, names)
@@ -215,19 +191,17 @@ def read_line(line: Node, names: Names) -> list[Action]:
     if "regex" in found and any(names.members[who].classic is not None for who, _ in named_there):
         compiles(found["regex"])
     return [
-        _action(at_ms + place * apart_ms, verb, who, extras, more, _changed(found.get("with"), who, names))
+        Action(
+            at_ms=at_ms + place * apart_ms,
+            verb=verb,
+            who=who,
+            **{**extras, **more, **_changed(found.get("with"), who, names)},
+        )
         for place, (who, more) in enumerate(named_there)
     ]
 
 
-def _action(at_ms: int, verb: Verb, who: str, *extras: ActionFields) -> Action:
-    fields: ActionFields = {}
-    for each in extras:
-        fields |= each
-    return Action(at_ms=at_ms, verb=verb, who=who, **fields)
-
-
-def _changed(node: Node | None, who: str, names: Names) -> ActionFields:
+def _changed(node: Node | None, who: str, names: Names) -> Fields:
     """What ``with`` changes of this member."""
     if node is None:
         return {}
@@ -235,7 +209,7 @@ def _changed(node: Node | None, who: str, names: Names) -> ActionFields:
     return {"changes": read_changes(node, member.classic, static=member.instance_id is not None)}
 
 
-def _said_of(node: Node, who: Who, names: Names) -> list[tuple[str, ActionFields]]:
+def _said_of(node: Node, who: Who, names: Names) -> list[tuple[str, Fields]]:
     """Each ``who`` with what its name contains in addition."""
     match who:
         case Who.SETTINGS:
@@ -265,7 +239,7 @@ def _said_of(node: Node, who: Who, names: Names) -> list[tuple[str, ActionFields
             return [(item.choice(tuple(names.members), "member"), {}) for item in node.each()]
 
 
-def _ends(node: Node, names: Names) -> tuple[str, ActionFields]:
+def _ends(node: Node, names: Names) -> tuple[str, Fields]:
     """``A``: whatever broker is the coordinator. ``[A, coordinator]``: the broker that is it now."""
     if node.kind != "a list":
         return node.choice((*names.members, COORDINATOR, EVERYTHING), "end"), {}
@@ -276,19 +250,19 @@ def _ends(node: Node, names: Names) -> tuple[str, ActionFields]:
     return member, {"peer": ends[1].choice((COORDINATOR,), "end")}
 
 
-def _length(most: int, *, signed: bool = False) -> Callable[[Node, Verb, Names], ActionFields]:
+def _length(most: int, *, signed: bool = False) -> Callable[[Node, Verb, Names], Fields]:
     return lambda node, verb, names: {"length_ms": node.duration_ms(most, signed=signed)}
 
 
-def _topics(node: Node, verb: Verb, names: Names) -> ActionFields:
+def _topics(node: Node, verb: Verb, names: Names) -> Fields:
     return {"topics": tuple(topic.choice(tuple(names.topics), "topic") for topic in node.items())}
 
 
-def _how(node: Node, verb: Verb, names: Names) -> ActionFields:
+def _how(node: Node, verb: Verb, names: Names) -> Fields:
     return {"how": How(node.choice(_WAYS[verb], "way"))}
 
 
-def _partitions(node: Node, verb: Verb, names: Names) -> ActionFields:
+def _partitions(node: Node, verb: Verb, names: Names) -> Fields:
     return {"partitions": node.integer(1, PARTITIONS_MAX)}
 
 
@@ -298,7 +272,7 @@ _WAYS: Final = {
     Verb.LEAVE: (How.DEFAULT, How.LEAVE, How.REMAIN),
 }
 
-_EXTRAS: Final[Mapping[str, Callable[[Node, Verb, Names], ActionFields]]] = {
+_EXTRAS: Final[Mapping[str, Callable[[Node, Verb, Names], Fields]]] = {
     "offset": lambda node, verb, names: {"offset": node.integer(0, OFFSET_MAX)},
     "for": _length(UNTIL_MAX_MS),
     "loading": lambda node, verb, names: {"loading_ms": node.duration_ms(UNTIL_MAX_MS)},
