@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, Final
@@ -321,7 +321,7 @@ class Findings:
 
     def records_report(self, more: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
         """The ``records`` of the report: what was read, what was decoded, and what was skipped, where and why."""
-        skipped = [problem.to_json() for problem in self.listing.problems]
+        skipped = [asdict(problem) for problem in self.listing.problems]
         skipped += [*self.problems, *self._left_out(), *more]
         return {
             "read": self.read,

@@ -29,24 +29,26 @@ ENDED_BY: Final[Mapping[Verb, Verb]] = {Verb.PAUSE: Verb.RESUME, Verb.KILL: Verb
 
 TAKES_LENGTH: Final = (*NEEDS_LENGTH, *ENDED_BY, Verb.BOUNCE)
 
-VERBS: Final = (
-    Verb.KILL,
-    Verb.LEAVE,
-    Verb.PAUSE,
-    Verb.RESUME,
-    Verb.RESTART,
-    Verb.BOUNCE,
-    Verb.CUT,
-    Verb.HEAL,
-    Verb.SLOW_REVOKE,
-    Verb.POLL_LATE,
-    Verb.FAIL_CALLBACK,
-    Verb.ENFORCE_REBALANCE,
-    Verb.JOIN,
-    Verb.FAIL_OVER,
-    Verb.ADD_PARTITIONS,
-)
-"""Faults of a branch, by the scenario's own verbs."""
+HAPPENS: Final[Mapping[Verb, str]] = {
+    Verb.KILL: "{who} is killed",
+    Verb.LEAVE: "{who} leaves",
+    Verb.PAUSE: "{who} is paused",
+    Verb.RESUME: "{who} goes on",
+    Verb.RESTART: "{who} is restarted",
+    Verb.BOUNCE: "{who} is bounced",
+    Verb.CUT: "{who} is cut off",
+    Verb.HEAL: "{who} is reachable again",
+    Verb.SLOW_REVOKE: "slow callback of {who}",
+    Verb.POLL_LATE: "late poll of {who}",
+    Verb.FAIL_CALLBACK: "{who}'s callback fails",
+    Verb.ENFORCE_REBALANCE: "{who} asks for a rebalance",
+    Verb.JOIN: "{who} joins",
+    Verb.FAIL_OVER: "fail-over of the coordinator",
+    Verb.ADD_PARTITIONS: "{who} has {to} partitions",
+}
+"""Faults of a branch, by the scenario's own verbs, and what happens then."""
+
+VERBS: Final = tuple(HAPPENS)
 
 FAULT_KEYS: Final = ("after_ms", "do", "who", "for_ms", "to")
 

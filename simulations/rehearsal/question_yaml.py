@@ -17,6 +17,7 @@ from simulations.protocol.client.classic.releases import (
     row_for,
 )
 from simulations.protocol.coordinator.settings import MigrationPolicy
+from simulations.rehearsal.documents import MemberDocument
 from simulations.rehearsal.values import (
     CONSUMER,
     COOPERATIVE,
@@ -46,16 +47,7 @@ from simulations.world.scenario.errors import ScenarioError
 from simulations.world.scenario.nodes import Keys, Node, parse
 from simulations.world.scenario.topics import check_name, read_name, read_owned, read_topic_names
 
-MEMBER_KEYS: Final = (
-    "subscribe",
-    "protocol",
-    "client",
-    "assignors",
-    "remote_assignor",
-    "instance_id",
-    "session_timeout_ms",
-    "rebalance_timeout_ms",
-)
+MEMBER_KEYS: Final = tuple(MemberDocument.__annotations__)
 GROUP_KEYS: Final = ("group", "topics", "members", "static", "start")
 WISH_KEYS: Final = (
     "to",

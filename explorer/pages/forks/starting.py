@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from typing import Final, TypedDict
 
 from explorer.pages.runs.starting import start_run
 from groups.models import TITLE_LENGTH_MOST, Timeline
-from simulations.fork.edits import Value
+from simulations.fork.edits import HAPPENS, Value
 from simulations.fork.forking import fork
 from simulations.fork.taking_over import taken_over
 from simulations.fork.values import Assumption, Edits, Fault, Fork, ForkError, How, Moment
 from simulations.jobs.moments import moment_of
-from simulations.world.scenario import Verb
 
 BRANCHES_MOST: Final = 200
 """Timelines of one tree that are listed: a reader compares a few."""
@@ -75,25 +73,6 @@ def _happens(fault: Fault) -> str:
     text = HAPPENS[fault.verb].format(who=fault.who, to=fault.to)
     length = "" if fault.for_ms is None else f" for {fault.for_ms / 1000:g} s"
     return f"{text}{length} after {fault.after_ms / 1000:g} s"
-
-
-HAPPENS: Final[Mapping[Verb, str]] = {
-    Verb.KILL: "{who} is killed",
-    Verb.LEAVE: "{who} leaves",
-    Verb.PAUSE: "{who} is paused",
-    Verb.RESUME: "{who} goes on",
-    Verb.RESTART: "{who} is restarted",
-    Verb.BOUNCE: "{who} is bounced",
-    Verb.CUT: "{who} is cut off",
-    Verb.HEAL: "{who} is reachable again",
-    Verb.SLOW_REVOKE: "slow callback of {who}",
-    Verb.POLL_LATE: "late poll of {who}",
-    Verb.FAIL_CALLBACK: "{who}'s callback fails",
-    Verb.ENFORCE_REBALANCE: "{who} asks for a rebalance",
-    Verb.JOIN: "{who} joins",
-    Verb.FAIL_OVER: "fail-over of the coordinator",
-    Verb.ADD_PARTITIONS: "{who} has {to} partitions",
-}
 
 
 def offer_of(timeline: Timeline, at: int) -> Offer:

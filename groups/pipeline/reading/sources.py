@@ -79,16 +79,6 @@ class Problem:
     last_offset: int | None = None
     normal: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "file": self.file,
-            "offset": self.offset,
-            "reason": self.reason,
-            "records": self.records,
-            "last_offset": self.last_offset,
-            "normal": self.normal,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:

@@ -14,9 +14,10 @@ from typing import Final
 from groups.releases import GROUP_VERSION, NEWEST, Release
 from simulations.proof.fuzzing.documents import Line
 from simulations.proof.fuzzing.groups import Groups
-from simulations.proof.fuzzing.script import LEADS_TO, RUNS, Drawn
+from simulations.proof.fuzzing.script import Drawn
 from simulations.world.scenario import Verb
 from simulations.world.scenario.brokers import ALL_BROKERS, BROKERS, apart_after_ms
+from simulations.world.scenario.order import LEADS_TO, RUNNING
 
 DOWN_MS: Final = (1, 40, 300, 1_000)
 """How long a broker that is rolled is down."""
@@ -166,4 +167,4 @@ def _running(script: Iterable[Line], at_ms: int) -> list[str]:
             _, verb, *_ = line
             if verb in LEADS_TO:
                 states[str(line[verb])] = LEADS_TO[Verb(verb)]
-    return [name for name, state in states.items() if state == RUNS]
+    return [name for name, state in states.items() if state == RUNNING]

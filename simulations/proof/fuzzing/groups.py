@@ -34,17 +34,6 @@ POLICIES: Final = ("bidirectional", "bidirectional", "bidirectional", "upgrade",
 SHARED: Final = ("range", "roundrobin", "sticky", "cooperative-sticky", "cooperative-sticky", "range")
 """The assignor that all members of a drawn group list, so that they can be one group at all."""
 
-SETTINGS: Final = (
-    "protocol",
-    "client",
-    "assignors",
-    "session_timeout_ms",
-    "heartbeat_interval_ms",
-    "metadata_max_age_ms",
-    "revoke_commits",
-)
-"""Settings that only a member of the classic protocol has."""
-
 RARE: Final = ("stream", "custom-cooperative", "custom-user-data")
 
 VOTED_FOR: Final = ("range", "roundrobin")

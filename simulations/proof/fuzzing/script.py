@@ -8,11 +8,13 @@ from random import Random
 from typing import Final, NamedTuple, cast
 
 from simulations.proof.fuzzing.documents import Line, MemberDocument, TopicDocument
-from simulations.proof.fuzzing.groups import SETTINGS, ClassicMembers, Groups
+from simulations.proof.fuzzing.groups import ClassicMembers, Groups
 from simulations.proof.fuzzing.presets import ACTIONS_MOST, GAPS_MS, SHARES, THEME_SHARE, Preset, weights_of
 from simulations.proof.fuzzing.themes import ROUGH, THEMES
 from simulations.world.scenario import Verb
 from simulations.world.scenario.actions import COORDINATOR, EVERYTHING
+from simulations.world.scenario.classic_members import CHANGE_KEYS
+from simulations.world.scenario.order import ALLOWED, AWAY, DEAD, LEADS_TO, PAUSED, RUNNING
 
 SLOW_MS: Final = (0, 300, 1_500, 5_000)
 """Callbacks after ``slow_revoke``: quick again, slow, and beyond the shorter rebalance timeouts."""
@@ -47,33 +49,8 @@ GROUP_CONFIGS_MS: Final[Mapping[str, tuple[int, ...]]] = {
 }
 """What a group sets for itself; the broker's bounds are widened to them (``generator``)."""
 
-AWAY, RUNS, PAUSED, DEAD = "away", "runs", "paused", "dead"
-
-_NEEDS: Final[Mapping[Verb, tuple[str, ...]]] = {
-    Verb.JOIN: (AWAY, DEAD),
-    Verb.LEAVE: (RUNS,),
-    Verb.KILL: (RUNS, PAUSED),
-    Verb.PAUSE: (RUNS,),
-    Verb.RESUME: (PAUSED,),
-    Verb.RESTART: (RUNS, PAUSED, DEAD),
-    Verb.BOUNCE: (RUNS, PAUSED, DEAD),
-    Verb.ENFORCE_REBALANCE: (RUNS,),
-    Verb.HEARTBEAT: (RUNS,),
-    Verb.COMMIT: (RUNS,),
-    Verb.SLOW_REVOKE: (RUNS,),
-    Verb.FAIL_CALLBACK: (RUNS,),
-    Verb.POLL_LATE: (RUNS,),
-    Verb.SUBSCRIBE: (RUNS,),
-}
-LEADS_TO: Final[Mapping[Verb, str]] = {
-    Verb.JOIN: RUNS,
-    Verb.RESTART: RUNS,
-    Verb.BOUNCE: RUNS,
-    Verb.RESUME: RUNS,
-    Verb.LEAVE: AWAY,
-    Verb.KILL: DEAD,
-    Verb.PAUSE: PAUSED,
-}
+_NEEDS: Final = {**ALLOWED, Verb.SLOW_REVOKE: (RUNNING,), Verb.FAIL_CALLBACK: (RUNNING,)}
+"""In which states a process does it: what is set ahead of its start would show in few runs."""
 
 
 class Drawn(NamedTuple):
@@ -219,7 +196,7 @@ def _bounced(world: DrawnScript, who: str) -> Line:
             changes = {**classic.settings(), **classic.rolled(world.members[who])}
             world.members[who] = {**world.members[who], **changes}
     elif world.is_classic(who) and random.random() < 0.6:
-        changes = {**_part(world.members[who], SETTINGS), **classic.rolled(world.members[who])}
+        changes = {**_part(world.members[who], CHANGE_KEYS), **classic.rolled(world.members[who])}
         world.members[who] = {**world.members[who], **changes}
     if changes:
         more["with"] = changes

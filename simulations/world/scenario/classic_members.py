@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from simulations.protocol.assignors.classic.custom import STREAM
@@ -30,17 +30,6 @@ CLASSIC: Final = "classic"
 PROTOCOLS: Final = (CONSUMER, CLASSIC)
 """``group.protocol``, of a group's members or of one."""
 
-CLASSIC_KEYS: Final = (
-    "assignors",
-    "client",
-    "session_timeout_ms",
-    "heartbeat_interval_ms",
-    "metadata_max_age_ms",
-    "upgrade_from",
-    "revoke_commits",
-)
-"""Settings that only a member of the classic protocol has."""
-
 MILLISECONDS_MAX: Final = 2_147_483_647
 """Kafka's durations are 32 bits wide in requests."""
 
@@ -61,6 +50,9 @@ class Classic:
     upgrade_from: bool = False
     revoke_commits: bool = False
 
+
+CLASSIC_KEYS: Final = tuple(field.name for field in fields(Classic))
+"""Settings that only a member of the classic protocol has."""
 
 _RELEASE: Final = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}(\.[0-9]{1,2})?")
 

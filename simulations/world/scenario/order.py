@@ -15,33 +15,33 @@ from simulations.world.scenario.brokers import OF_BROKERS, BrokerOrder
 from simulations.world.scenario.nodes import Node
 from simulations.world.scenario.values import PARTITIONS_MAX, Member, ScenarioTopic
 
-_AWAY, _RUNNING, _PAUSED, _DEAD = "has not joined", "is running", "is paused", "was killed"
+AWAY, RUNNING, PAUSED, DEAD = "has not joined", "is running", "is paused", "was killed"
 
-_ALLOWED: Final[Mapping[Verb, tuple[str, ...]]] = {
-    Verb.JOIN: (_AWAY, _DEAD),
-    Verb.LEAVE: (_RUNNING,),
-    Verb.KILL: (_RUNNING, _PAUSED),
-    Verb.PAUSE: (_RUNNING,),
-    Verb.RESUME: (_PAUSED,),
-    Verb.RESTART: (_RUNNING, _PAUSED, _DEAD),
-    Verb.BOUNCE: (_RUNNING, _PAUSED, _DEAD),
-    Verb.ENFORCE_REBALANCE: (_RUNNING,),
-    Verb.HEARTBEAT: (_RUNNING,),
-    Verb.COMMIT: (_RUNNING,),
-    Verb.SLOW_REVOKE: (_AWAY, _RUNNING, _PAUSED),
-    Verb.FAIL_CALLBACK: (_AWAY, _RUNNING, _PAUSED),
-    Verb.POLL_LATE: (_RUNNING,),
-    Verb.SUBSCRIBE: (_RUNNING,),
-    Verb.REPORT: (_RUNNING,),
+ALLOWED: Final[Mapping[Verb, tuple[str, ...]]] = {
+    Verb.JOIN: (AWAY, DEAD),
+    Verb.LEAVE: (RUNNING,),
+    Verb.KILL: (RUNNING, PAUSED),
+    Verb.PAUSE: (RUNNING,),
+    Verb.RESUME: (PAUSED,),
+    Verb.RESTART: (RUNNING, PAUSED, DEAD),
+    Verb.BOUNCE: (RUNNING, PAUSED, DEAD),
+    Verb.ENFORCE_REBALANCE: (RUNNING,),
+    Verb.HEARTBEAT: (RUNNING,),
+    Verb.COMMIT: (RUNNING,),
+    Verb.SLOW_REVOKE: (AWAY, RUNNING, PAUSED),
+    Verb.FAIL_CALLBACK: (AWAY, RUNNING, PAUSED),
+    Verb.POLL_LATE: (RUNNING,),
+    Verb.SUBSCRIBE: (RUNNING,),
+    Verb.REPORT: (RUNNING,),
 }
-_LEADS_TO: Final[Mapping[Verb, str]] = {
-    Verb.JOIN: _RUNNING,
-    Verb.LEAVE: _AWAY,
-    Verb.KILL: _DEAD,
-    Verb.PAUSE: _PAUSED,
-    Verb.RESUME: _RUNNING,
-    Verb.RESTART: _RUNNING,
-    Verb.BOUNCE: _RUNNING,
+LEADS_TO: Final[Mapping[Verb, str]] = {
+    Verb.JOIN: RUNNING,
+    Verb.LEAVE: AWAY,
+    Verb.KILL: DEAD,
+    Verb.PAUSE: PAUSED,
+    Verb.RESUME: RUNNING,
+    Verb.RESTART: RUNNING,
+    Verb.BOUNCE: RUNNING,
 }
 
 
@@ -72,8 +72,8 @@ class _Order:
     ) -> None:
         self._members = members
         self._denied = set(denied)
-        self._states = dict.fromkeys(members, _AWAY)
-        self._states |= dict.fromkeys(there, _RUNNING)
+        self._states = dict.fromkeys(members, AWAY)
+        self._states |= dict.fromkeys(there, RUNNING)
         self._partitions = {name: topic.partitions for name, topic in topics.items()}
         self._cuts: set[tuple[str, str | None]] = set()
         self._settings = settings
@@ -95,13 +95,13 @@ class _Order:
         when = f"at {action.at_ms / 1000:g} s"
         if action.verb in self._checks:
             self._checks[action.verb](action, line, when)
-        elif action.verb in _ALLOWED:
+        elif action.verb in ALLOWED:
             if action.verb is Verb.REPORT and STREAMS_LIKE not in self._members[action.who].assignors:
                 raise line.wrong(f"report {action.who}: it does not bring the assignor {STREAMS_LIKE}")
             state = self._states[action.who]
-            if state not in _ALLOWED[action.verb]:
+            if state not in ALLOWED[action.verb]:
                 raise line.wrong(f"{action.verb} {action.who}: it {state} {when}")
-            self._states[action.who] = _LEADS_TO.get(action.verb, state)
+            self._states[action.who] = LEADS_TO.get(action.verb, state)
 
     def _add_partitions(self, action: Action, line: Node, when: str) -> None:
         self._exists(action, line, when)
