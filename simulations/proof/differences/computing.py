@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from simulations.proof.differences.exchange import (
@@ -17,7 +18,14 @@ from simulations.proof.differences.exchange import (
     target,
     types,
 )
-from simulations.proof.differences.readings_played import ASKED_TO_COMPUTE, EPOCH_ERRORS
+from simulations.proof.differences.scenarios import (
+    ASKED_TO_COMPUTE,
+    COMMIT_OF,
+    COMMITS,
+    ScenarioCase,
+    codes,
+    group_of,
+)
 from simulations.proof.differences.table import Difference, Seen
 from simulations.protocol.assignors.client_side import Offer
 
@@ -148,7 +156,16 @@ COMPUTING: Final = (
         released="`STALE_MEMBER_EPOCH`",
         seen=Seen.ANSWER,
         unshown="for offsets both answer alike; the two requests of a client-side assignor are in `kip` alone",
-        scenario=EPOCH_ERRORS,
+        scenario=ScenarioCase(
+            text=group_of(
+                "{at: 0s, join: A}, {at: 10s, send: A, request: OffsetCommit, version: 9, "
+                f"fields: {{generationIdOrMemberEpoch: 9, {COMMIT_OF}}}}}"
+            ),
+            look=partial(codes, api=COMMITS),
+            looks_at="error code of a commit with a later epoch than the member's",
+            kip=[113],
+            kafka=[113],
+        ),
     ),
     Difference(
         id="described",

@@ -17,7 +17,7 @@ from simulations.proof.differences.exchange import (
     target,
     types,
 )
-from simulations.proof.differences.readings_played import OFFSETS_BEFORE
+from simulations.proof.differences.scenarios import COMMIT_OF, ScenarioCase, group_of, record_types
 from simulations.proof.differences.table import Difference, Seen
 from simulations.protocol.coordinator.settings import Settings
 
@@ -139,7 +139,17 @@ JOINING: Final = (
         released="makes it a group of this protocol, with its offsets, and first deletes the classic group that it was (type 2)",
         seen=Seen.RECORD,
         unshown="in an exchange here only members commit",
-        scenario=OFFSETS_BEFORE,
+        scenario=ScenarioCase(
+            text=group_of(
+                "{at: 0s, send: A, request: OffsetCommit, version: 8, "
+                f"fields: {{memberId: '', generationIdOrMemberEpoch: -1, {COMMIT_OF}}}}}, {{at: 5s, join: B}}",
+                members="A: {subscribe: [foo]}, B: {subscribe: [foo]}",
+            ),
+            look=lambda entries: record_types(entries, since_ms=5_000, until_ms=5_050)[0],
+            looks_at="type of the first record of B's join, after a commit without a member",
+            kip=2,
+            kafka=2,
+        ),
     ),
     Difference(
         id="unknown-group",

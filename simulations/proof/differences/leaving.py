@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from simulations.proof.differences.exchange import (
@@ -17,7 +18,7 @@ from simulations.proof.differences.exchange import (
     target,
     types,
 )
-from simulations.proof.differences.readings_played import STATIC_RETURN
+from simulations.proof.differences.scenarios import ScenarioCase, group_of, record_types
 from simulations.proof.differences.table import Difference, Seen
 
 STATIC: Final = "Static Membership"
@@ -127,6 +128,14 @@ LEAVING: Final = (
         "move",
         seen=Seen.RECORD,
         unshown="both write the same eight records",
-        scenario=STATIC_RETURN,
+        scenario=ScenarioCase(
+            text=group_of(
+                "{at: 0s, join: A}, {at: 10s, restart: A}", members="A: {subscribe: [foo], instance_id: i}"
+            ),
+            look=partial(record_types, since_ms=10_000, until_ms=10_050),
+            looks_at="types of the records when A leaves for now, and returns with the same subscription",
+            kip=[8, 8, 7, 5, 5, 7, 8, 8],
+            kafka=[8, 8, 7, 5, 5, 7, 8, 8],
+        ),
     ),
 )

@@ -18,7 +18,7 @@ from simulations.proof.differences.exchange import (
     target,
     types,
 )
-from simulations.proof.differences.readings_played import TIMER_START
+from simulations.proof.differences.scenarios import ScenarioCase, after_their_request, group_of
 from simulations.proof.differences.table import Difference, Seen
 
 ASSIGNED: Final = (join("A"), *SETTLE, join("B"), target(), beat("A"))
@@ -67,7 +67,17 @@ MOVING: Final = (
         released="from the record of that heartbeat",
         seen=Seen.TIMING,
         unshown="in an event loop these are the same instant: both start the timer with that heartbeat",
-        scenario=TIMER_START,
+        scenario=ScenarioCase(
+            text=group_of(
+                "{at: 0s, join: A}, {at: 10s, join: B}",
+                members="A: {subscribe: [foo]}, B: {subscribe: [foo]}",
+                until="40s",
+            ),
+            look=after_their_request,
+            looks_at="milliseconds from the request until the rebalance timer that it starts",
+            kip=[0],
+            kafka=[0],
+        ),
     ),
     Difference(
         id="older-commit",

@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
-from simulations.proof.differences.readings_played import (
-    ASKED_TO_COMPUTE,
-    CLASSIC_METADATA,
-    COMMIT_TOPICS,
-    ENFORCED,
-    GROUP_CONFIGS,
-    LOST_JOIN,
-    LOWEST_EPOCH,
-    MEMBER_EPOCHS,
-    NEXT_GENERATION,
-    ONE_COORDINATOR,
-    PARTITION_EPOCHS,
-    RECORD_KEYS,
-    RECORD_VALUES,
-    SHARED_BATCH,
-)
+from groups.history.entries import Kind
 from simulations.proof.differences.scenarios import (
-    COMMITS_INSTANCE,
-    DELETED_TOPIC,
-    EMBEDDED_VERSION,
-    STALE_COMMIT,
-    TARGET_SIZE,
-    UNSUPPORTED_ASSIGNOR,
+    ASKED_TO_COMPUTE,
+    COMMITS,
+    HEARTBEATS,
+    ScenarioCase,
+    callbacks,
+    codes,
+    fields,
+    group_of,
+    log_lines,
+    record_types,
+    said,
+    versions,
 )
 from simulations.proof.differences.table import Difference, Seen
 
 BYTES_ALONE: Final = "a matter of bytes: `groups.wire.kip` reads and writes the proposal's"
 CLIENTS: Final = "the client's affair; the coordinator answers alike"
+
+DELETED_TOPIC: Final = ScenarioCase(
+    text="""\
+topics: {foo: {partitions: 2}, bar: {partitions: 2}}
+protocol: classic
+assignor: cooperative-sticky
+config: {initial_rebalance_delay_ms: 0}
+members:
+  A: {subscribe: [foo, bar]}
+  B: {subscribe: [foo, bar]}
+script: [{at: 0s, join: A}, {at: 5s, join: B}, {at: 30s, delete_topic: bar}]
+until: 400s
+""",
+    look=partial(callbacks, topic="bar"),
+    looks_at="callbacks with partitions of bar, which is deleted after 30 s",
+    kip=(
+        seen := [
+            "A on_partitions_assigned",
+            "A on_partitions_revoked",
+            "B on_partitions_assigned",
+            "B on_partitions_revoked",
+            "A on_partitions_revoked",
+        ]
+    ),
+    kafka=seen,
+)
+"""Both rules alike: what distinguishes the text is in its own two sentences."""
 
 READINGS: Final = (
     Difference(
@@ -43,7 +62,16 @@ READINGS: Final = (
         released="in the controller; `consumer.session.timeout.ms` and the like",
         seen=Seen.STATE,
         unshown="both take them through `Shard.configure`; `kip` has no assignment interval to set",
-        scenario=GROUP_CONFIGS,
+        scenario=ScenarioCase(
+            text=group_of(
+                "{at: 0s, join: A}, {at: 10s, set_config: {heartbeat_interval_ms: 6000}}, {at: 12s, join: B}",
+                members="A: {subscribe: [foo]}, B: {subscribe: [foo]}",
+            ),
+            look=partial(said, kind=Kind.RESPONSE, api=HEARTBEATS, field="heartbeatIntervalMs"),
+            looks_at="heartbeat intervals of the responses, before and after the group's own setting",
+            kip=[5000, 6000],
+            kafka=[5000, 6000],
+        ),
     ),
     Difference(
         id="enforce-rebalance",
@@ -54,7 +82,17 @@ READINGS: Final = (
         released="does nothing and logs a warning",
         seen=Seen.CLIENT,
         unshown="the client's affair; `simulate` shows it with `enforce_rebalance`",
-        scenario=ENFORCED,
+        scenario=ScenarioCase(
+            text=group_of("{at: 0s, join: A}, {at: 10s, enforce_rebalance: A}"),
+            look=log_lines,
+            looks_at="what the client logs",
+            kip=(
+                warns := [
+                    "enforceRebalance() has no effect in the consumer protocol; the client logs a warning"
+                ]
+            ),
+            kafka=warns,
+        ),
     ),
     Difference(
         id="join-without-response",
@@ -68,7 +106,14 @@ READINGS: Final = (
         released="the client has its id from the start, and joins and leaves with it",
         seen=Seen.STATE,
         unshown="the id is made outside of the coordinator's rules; `simulate` shows it with a `network` that loses messages",
-        scenario=LOST_JOIN,
+        scenario=ScenarioCase(
+            text="network: {delay_ms: [100, 100]}\n"
+            + group_of("{at: 0s, join: A}, {at: 150ms, cut: A}, {at: 1s, heal: A}", until="60s"),
+            look=partial(said, kind=Kind.REQUEST, api=HEARTBEATS, field="memberId"),
+            looks_at="member ids in the heartbeats of A, whose first response is lost",
+            kip=["", "A"],
+            kafka=["A"],
+        ),
     ),
     Difference(
         id="lowest-epoch",
@@ -79,7 +124,17 @@ READINGS: Final = (
         released="-2, with an instance id",
         seen=Seen.ANSWER,
         unshown="both answer alike",
-        scenario=LOWEST_EPOCH,
+        scenario=ScenarioCase(
+            text=group_of(
+                "{at: 0s, join: A}, {at: 10s, send: A, request: ConsumerGroupHeartbeat, fields: {memberEpoch: -3}}, "
+                "{at: 15s, leave: A}",
+                members="A: {subscribe: [foo], instance_id: i}",
+            ),
+            look=partial(codes, api=HEARTBEATS),
+            looks_at="error codes of heartbeats: epoch -3 is refused, and -2 is how the static member leaves",
+            kip=[0, 42, 0],
+            kafka=[0, 42, 0],
+        ),
     ),
     Difference(
         id="commits-instance",
@@ -90,7 +145,23 @@ READINGS: Final = (
         released="the member id alone counts: a replaced member is unknown, joins again and replaces the other",
         seen=Seen.ANSWER,
         unshown="only classic members name it; `simulate` shows it with two that have one `instance_id`",
-        scenario=COMMITS_INSTANCE,
+        scenario=ScenarioCase(
+            text="""\
+topics: {foo: {partitions: 2}}
+protocol: classic
+config: {initial_rebalance_delay_ms: 0}
+members:
+  A: {subscribe: [foo], instance_id: i, auto_commit: true, auto_commit_interval_ms: 1000}
+  B: {subscribe: [foo], instance_id: i}
+  C: {subscribe: [foo], protocol: consumer}
+script: [{at: 0s, join: A}, {at: 5s, join: C}, {at: 20s, join: B}]
+until: 40s
+""",
+            look=partial(codes, api=COMMITS),
+            looks_at="error codes of the commits of A, whose instance B takes over",
+            kip=[0, 82],
+            kafka=[0, 25, 0],
+        ),
     ),
     Difference(
         id="record-keys",
@@ -102,7 +173,13 @@ READINGS: Final = (
         released="as the newer",
         seen=Seen.BYTES,
         unshown=BYTES_ALONE,
-        scenario=RECORD_KEYS,
+        scenario=ScenarioCase(
+            text=group_of("{at: 0s, join: A}"),
+            look=partial(fields, of=(6, 7, 8), part="key"),
+            looks_at="fields of the keys of records 6 to 8",
+            kip=(keys := {"6": ["groupId"], "7": ["groupId", "memberId"], "8": ["groupId", "memberId"]}),
+            kafka=keys,
+        ),
     ),
     Difference(
         id="record-values",
@@ -113,7 +190,13 @@ READINGS: Final = (
         released="rebalance timeout and server assignor in type 5; previous epoch, state and pending revocation in 8",
         seen=Seen.BYTES,
         unshown=BYTES_ALONE,
-        scenario=RECORD_VALUES,
+        scenario=ScenarioCase(
+            text=group_of("{at: 0s, join: A}"),
+            look=lambda entries: "groupEpoch" in fields(entries, of=(5,), part="value")["5"],
+            looks_at="whether type 5 has the group's epoch",
+            kip=True,
+            kafka=False,
+        ),
     ),
     Difference(
         id="api-keys",
@@ -153,7 +236,13 @@ READINGS: Final = (
         released="from version 10 on, ids alone",
         seen=Seen.BYTES,
         unshown=BYTES_ALONE,
-        scenario=COMMIT_TOPICS,
+        scenario=ScenarioCase(
+            text=group_of("{at: 0s, join: A}, {at: 10s, commit: A, offset: 7}"),
+            look=partial(versions, api=COMMITS),
+            looks_at="version of A's commit, which has topic ids",
+            kip=[9],
+            kafka=[10],
+        ),
     ),
     Difference(
         id="batches",
@@ -164,7 +253,14 @@ READINGS: Final = (
         released="perhaps several requests: the broker collects what waits (`group.coordinator.append.linger.ms` -1)",
         seen=Seen.BYTES,
         unshown="who keeps the log makes its batches, not the coordinator; `simulate` shows it",
-        scenario=SHARED_BATCH,
+        scenario=ScenarioCase(
+            text="config: {append_linger_ms: 20}\n"
+            + group_of("{at: 0s, join: [A, B]}", members="A: {subscribe: [foo]}, B: {subscribe: [foo]}"),
+            look=lambda entries: len({e.cause for e in entries if e.kind is Kind.RECORD and e.batch == 0}),
+            looks_at="how many requests wrote the first batch, for which the broker waits 20 ms",
+            kip=2,
+            kafka=2,
+        ),
     ),
     Difference(
         id="dead",
@@ -184,7 +280,22 @@ READINGS: Final = (
         released="neither is asked for",
         seen=Seen.ANSWER,
         unshown="the exchanges here are those of the new protocol; `simulate` shows it with `client: '2.5'`",
-        scenario=EMBEDDED_VERSION,
+        scenario=ScenarioCase(
+            text="""\
+topics: {foo: {partitions: 2}}
+protocol: classic
+config: {initial_rebalance_delay_ms: 0}
+members:
+  A: {subscribe: [foo], assignors: [range], client: '2.3'}
+  B: {subscribe: [foo], protocol: consumer}
+script: [{at: 0s, join: A}, {at: 10s, join: B}]
+until: 20s
+""",
+            look=partial(codes, api=HEARTBEATS),
+            looks_at="error codes of the heartbeats of B, which joins the classic group",
+            kip=[42],
+            kafka=[0],
+        ),
     ),
     Difference(
         id="classic-metadata",
@@ -198,7 +309,19 @@ READINGS: Final = (
         released="user data of assignments refuse the conversion, those of subscriptions are not looked at",
         seen=Seen.ANSWER,
         unshown="the exchanges here are those of the new protocol; `simulate` shows it with `bounce` and `assignors`",
-        scenario=CLASSIC_METADATA,
+        scenario=ScenarioCase(
+            text="protocol: classic\nassignor: sticky\n"
+            + group_of(
+                "{at: 0s, join: [A, B]}, {at: 10s, enforce_rebalance: A}, "
+                "{at: 20s, bounce: B, for: 1s, with: {protocol: consumer, assignors: [streams]}}",
+                members="A: {subscribe: [foo]}, B: {subscribe: [foo]}",
+                until="30s",
+            ),
+            look=partial(codes, api=HEARTBEATS),
+            looks_at="error codes of the heartbeats of B, whose own assignor does not read what A's reports",
+            kip=[42],
+            kafka=[0],
+        ),
     ),
     Difference(
         id="validate-subscription",
@@ -263,7 +386,23 @@ READINGS: Final = (
         released="another coordinator continues from the generation in the group's record",
         seen=Seen.ANSWER,
         unshown="one coordinator has all of an exchange here; `simulate` shows it with `fail_over`",
-        scenario=NEXT_GENERATION,
+        scenario=ScenarioCase(
+            text="protocol: classic\n"
+            + group_of(
+                "{at: 0s, join: A}, {at: 10s, fail_over: coordinator}, {at: 20s, join: B}",
+                members="A: {subscribe: [foo]}, B: {subscribe: [foo]}",
+                until="40s",
+            ),
+            look=lambda entries: said(
+                [e for e in entries if e.payload.get("body", {}).get("errorCode") == 0],
+                kind=Kind.RESPONSE,
+                api="JoinGroup",
+                field="generationId",
+            ),
+            looks_at="generations in the responses to JoinGroup, another broker having taken over after 10 s",
+            kip=[1, 2],
+            kafka=[1, 2],
+        ),
     ),
     Difference(
         id="epochs-of-members",
@@ -274,7 +413,19 @@ READINGS: Final = (
         released="reaches the group's, with a record each time",
         seen=Seen.RECORD,
         unshown="both rules are alike but for the first epoch; `simulate` shows it",
-        scenario=MEMBER_EPOCHS,
+        scenario=ScenarioCase(
+            text="topics: {foo: {partitions: 2}, bar: {partitions: 2}}\n"
+            "members: {A: {subscribe: [foo]}, B: {subscribe: [bar]}}\n"
+            "script: [{at: 0s, join: A}, {at: 20s, join: B}]\nuntil: 60s\n",
+            look=lambda entries: [
+                e.payload["value"]["memberEpoch"]
+                for e in entries
+                if e.kind is Kind.RECORD and e.payload["type"] == 8 and e.payload["key"]["memberId"] == "A"
+            ],
+            looks_at="epochs of A in its records; B, which joins after 20 s, takes nothing from it",
+            kip=[1, 2],
+            kafka=[2, 3],
+        ),
     ),
     Difference(
         id="deleted-topic-callback",
@@ -296,7 +447,22 @@ READINGS: Final = (
         released="is sent again before a revocation; every other one fails",
         seen=Seen.CLIENT,
         unshown=CLIENTS,
-        scenario=STALE_COMMIT,
+        scenario=ScenarioCase(
+            text="""\
+topics: {foo: {partitions: 4}}
+config: {heartbeat_interval_ms: 1000, session_timeout_ms: 5000}
+network: {delay_ms: [200, 300]}
+members:
+  A: {subscribe: [foo], auto_commit: true, auto_commit_interval_ms: 880}
+  B: {subscribe: [foo]}
+script: [{at: 0s, join: A}, {at: 4s, join: B}]
+until: 12s
+""",
+            look=partial(codes, api=COMMITS),
+            looks_at="error codes of the commits of A, whose epoch another joins meanwhile",
+            kip=[0, 113, 0],
+            kafka=[0],
+        ),
     ),
     Difference(
         id="target-size",
@@ -307,7 +473,19 @@ READINGS: Final = (
         released="the heartbeat that computes it is answered `UNKNOWN_SERVER_ERROR`, which ends the consumer",
         seen=Seen.STATE,
         unshown="`simulate` shows it with `max_message_bytes`",
-        scenario=TARGET_SIZE,
+        scenario=ScenarioCase(
+            text="""\
+topics: {foo: {partitions: 400}}
+config: {max_message_bytes: 1000}
+members: {A: {subscribe: [foo]}}
+script: [{at: 0s, join: A}]
+until: 20s
+""",
+            look=partial(codes, api=HEARTBEATS),
+            looks_at="error codes of the heartbeats of A, whose target is larger than a batch",
+            kip=[0],
+            kafka=[-1],
+        ),
     ),
     Difference(
         id="unsupported-assignor",
@@ -321,7 +499,20 @@ READINGS: Final = (
         released="for a server assignor that the broker lacks",
         seen=Seen.ANSWER,
         unshown="`simulate` shows it with `assignors`",
-        scenario=UNSUPPORTED_ASSIGNOR,
+        scenario=ScenarioCase(
+            text="""\
+topics: {foo: {partitions: 2}}
+members:
+  A: {subscribe: [foo], assignors: [range]}
+  B: {subscribe: [foo], assignors: [roundrobin]}
+script: [{at: 0s, join: A}, {at: 10s, join: B}]
+until: 20s
+""",
+            look=partial(codes, api=HEARTBEATS),
+            looks_at="error codes of the heartbeats; B brings an assignor that A has not",
+            kip=[0, 112, 0],
+            kafka=[0],
+        ),
     ),
     Difference(
         id="segments",
@@ -341,7 +532,18 @@ READINGS: Final = (
         released="an epoch of each member; since 4.4 its record also has the epoch at which it was given each partition",
         seen=Seen.RECORD,
         unshown="which epochs there are is in the records, and `simulate` shows them",
-        scenario=PARTITION_EPOCHS,
+        scenario=ScenarioCase(
+            text=group_of("{at: 0s, join: A}"),
+            look=lambda entries: [
+                sorted(owned)
+                for e in entries
+                if e.kind is Kind.RECORD and e.payload["type"] == 8
+                for owned in e.payload["value"]["assignedPartitions"]
+            ],
+            looks_at="fields of what A has in its record",
+            kip=[["partitions", "topicId"]],
+            kafka=[["assignmentEpochs", "partitions", "topicId"]],
+        ),
     ),
     Difference(
         id="one-coordinator",
@@ -352,7 +554,18 @@ READINGS: Final = (
         released="one coordinator, and `__consumer_offsets` for both protocols",
         seen=Seen.RECORD,
         unshown="the exchanges here are those of the new protocol; `simulate` shows it with a classic member",
-        scenario=ONE_COORDINATOR,
+        scenario=ScenarioCase(
+            text="protocol: classic\n"
+            + group_of(
+                "{at: 0s, join: A}, {at: 20s, join: B}",
+                members="A: {subscribe: [foo]}, B: {subscribe: [foo], protocol: consumer}",
+                until="40s",
+            ),
+            look=lambda entries: record_types(entries, since_ms=20_000, until_ms=20_050)[:2],
+            looks_at="types of the first records when B joins A's classic group: its own (2) goes, in the same log",
+            kip=[2, 5],
+            kafka=[2, 5],
+        ),
     ),
     Difference(
         id="no-client-assignors",

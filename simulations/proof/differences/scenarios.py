@@ -55,110 +55,63 @@ def callbacks(entries: Sequence[Entry], *, topic: str) -> list[str]:
 HEARTBEATS: Final = "ConsumerGroupHeartbeat"
 COMMITS: Final = "OffsetCommit"
 
-EMBEDDED_VERSION: Final = ScenarioCase(
-    text="""\
-topics: {foo: {partitions: 2}}
-protocol: classic
-config: {initial_rebalance_delay_ms: 0}
-members:
-  A: {subscribe: [foo], assignors: [range], client: '2.3'}
-  B: {subscribe: [foo], protocol: consumer}
-script: [{at: 0s, join: A}, {at: 10s, join: B}]
-until: 20s
-""",
-    look=partial(codes, api=HEARTBEATS),
-    looks_at="error codes of the heartbeats of B, which joins the classic group",
-    kip=[42],
-    kafka=[0],
-)
+COMMIT_OF: Final = "topics: [{name: foo, partitions: [{partitionIndex: 0, committedOffset: 7}]}]"
 
-TARGET_SIZE: Final = ScenarioCase(
-    text="""\
-topics: {foo: {partitions: 400}}
-config: {max_message_bytes: 1000}
-members: {A: {subscribe: [foo]}}
-script: [{at: 0s, join: A}]
-until: 20s
-""",
-    look=partial(codes, api=HEARTBEATS),
-    looks_at="error codes of the heartbeats of A, whose target is larger than a batch",
-    kip=[0],
-    kafka=[-1],
-)
 
-STALE_COMMIT: Final = ScenarioCase(
-    text="""\
-topics: {foo: {partitions: 4}}
-config: {heartbeat_interval_ms: 1000, session_timeout_ms: 5000}
-network: {delay_ms: [200, 300]}
-members:
-  A: {subscribe: [foo], auto_commit: true, auto_commit_interval_ms: 880}
-  B: {subscribe: [foo]}
-script: [{at: 0s, join: A}, {at: 4s, join: B}]
-until: 12s
-""",
-    look=partial(codes, api=COMMITS),
-    looks_at="error codes of the commits of A, whose epoch another joins meanwhile",
-    kip=[0, 113, 0],
-    kafka=[0],
-)
+def group_of(script: str, *, members: str = "A: {subscribe: [foo]}", until: str = "20s") -> str:
+    """A scenario of a topic with two partitions."""
+    return f"topics: {{foo: {{partitions: 2}}}}\nmembers: {{{members}}}\nscript: [{script}]\nuntil: {until}\n"
 
-COMMITS_INSTANCE: Final = ScenarioCase(
-    text="""\
-topics: {foo: {partitions: 2}}
-protocol: classic
-config: {initial_rebalance_delay_ms: 0}
-members:
-  A: {subscribe: [foo], instance_id: i, auto_commit: true, auto_commit_interval_ms: 1000}
-  B: {subscribe: [foo], instance_id: i}
-  C: {subscribe: [foo], protocol: consumer}
-script: [{at: 0s, join: A}, {at: 5s, join: C}, {at: 20s, join: B}]
-until: 40s
-""",
-    look=partial(codes, api=COMMITS),
-    looks_at="error codes of the commits of A, whose instance B takes over",
-    kip=[0, 82],
-    kafka=[0, 25, 0],
-)
 
-UNSUPPORTED_ASSIGNOR: Final = ScenarioCase(
-    text="""\
-topics: {foo: {partitions: 2}}
-members:
-  A: {subscribe: [foo], assignors: [range]}
-  B: {subscribe: [foo], assignors: [roundrobin]}
-script: [{at: 0s, join: A}, {at: 10s, join: B}]
-until: 20s
-""",
-    look=partial(codes, api=HEARTBEATS),
-    looks_at="error codes of the heartbeats; B brings an assignor that A has not",
-    kip=[0, 112, 0],
-    kafka=[0],
-)
+def record_types(entries: Sequence[Entry], *, since_ms: int, until_ms: int) -> list[int]:
+    """Types of the records of a time."""
+    times = range(since_ms, until_ms)
+    return [each.payload["type"] for each in entries if each.kind is Kind.RECORD and each.at_ms in times]
 
-DELETED_TOPIC: Final = ScenarioCase(
-    text="""\
-topics: {foo: {partitions: 2}, bar: {partitions: 2}}
-protocol: classic
-assignor: cooperative-sticky
-config: {initial_rebalance_delay_ms: 0}
-members:
-  A: {subscribe: [foo, bar]}
-  B: {subscribe: [foo, bar]}
-script: [{at: 0s, join: A}, {at: 5s, join: B}, {at: 30s, delete_topic: bar}]
-until: 400s
-""",
-    look=partial(callbacks, topic="bar"),
-    looks_at="callbacks with partitions of bar, which is deleted after 30 s",
-    kip=(
-        seen := [
-            "A on_partitions_assigned",
-            "A on_partitions_revoked",
-            "B on_partitions_assigned",
-            "B on_partitions_revoked",
-            "A on_partitions_revoked",
-        ]
-    ),
-    kafka=seen,
+
+def fields(entries: Sequence[Entry], *, of: tuple[int, ...], part: str) -> dict[str, list[str]]:
+    """The fields that the first record of each of these types has in its ``key`` or ``value``."""
+    found: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.kind is Kind.RECORD and entry.payload["type"] in of:
+            found.setdefault(str(entry.payload["type"]), sorted(entry.payload[part]))
+    return dict(sorted(found.items()))
+
+
+def said(entries: Sequence[Entry], *, kind: Kind, api: str, field: str) -> list[object]:
+    """A field of the requests or responses of an API in their order, without repetitions."""
+    bodies = [e.payload["body"] for e in entries if e.kind is kind and e.payload["api"] == api]
+    return [value for value, _ in groupby(body[field] for body in bodies if field in body)]
+
+
+def versions(entries: Sequence[Entry], *, api: str) -> list[int]:
+    """The versions of an API's requests that have topic ids."""
+    asked = [e.payload for e in entries if e.kind is Kind.REQUEST and e.payload["api"] == api]
+    return sorted({each["version"] for each in asked if "topicId" in each["body"]["topics"][0]})
+
+
+def log_lines(entries: Sequence[Entry]) -> list[str]:
+    return [e.payload["says"] for e in entries if e.payload.get("note") == "log_line"]
+
+
+def after_their_request(entries: Sequence[Entry]) -> list[int]:
+    """How many milliseconds after their cause rebalance timers start."""
+    times = {entry.sequence: entry.at_ms for entry in entries}
+    return sorted(
+        {
+            entry.at_ms - times[entry.cause]
+            for entry in entries
+            if entry.kind is Kind.TIMER
+            and (entry.payload["timer"], entry.payload["event"]) == ("rebalance", "started")
+            and entry.cause is not None
+        }
+    )
+
+
+ASKED_TO_COMPUTE: Final = ScenarioCase(
+    text=group_of("{at: 0s, join: A}", members="A: {subscribe: [foo], assignors: [range]}"),
+    look=partial(said, kind=Kind.RESPONSE, api=HEARTBEATS, field="shouldComputeAssignment"),
+    looks_at="values of the flag in the responses to A, which brings an assignor",
+    kip=[True],
+    kafka=[],
 )
-"""Both rules alike: what distinguishes the text is in its own two sentences."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from simulations.proof.differences.exchange import (
@@ -15,7 +16,7 @@ from simulations.proof.differences.exchange import (
     topic,
     types,
 )
-from simulations.proof.differences.readings_played import NAMES_AND_REGEX
+from simulations.proof.differences.scenarios import HEARTBEATS, ScenarioCase, codes, group_of
 from simulations.proof.differences.table import Difference, Seen
 from simulations.protocol.coordinator.settings import Settings
 
@@ -179,6 +180,15 @@ SUBSCRIBING: Final = (
         released="at least one, also both",
         seen=Seen.ANSWER,
         unshown="both answer alike",
-        scenario=NAMES_AND_REGEX,
+        scenario=ScenarioCase(
+            text=group_of(
+                "{at: 0s, send: A, request: ConsumerGroupHeartbeat, fields: {memberId: A, memberEpoch: 0, rebalanceTimeoutMs: 300000, "
+                "subscribedTopicNames: [foo], subscribedTopicRegex: fo., topicPartitions: []}}"
+            ),
+            look=partial(codes, api=HEARTBEATS),
+            looks_at="error code of a join with names and an expression",
+            kip=[0],
+            kafka=[0],
+        ),
     ),
 )
