@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -24,6 +25,8 @@ from tests.serving import ROOT, Served, end, served
 pytestmark = [pytest.mark.once, pytest.mark.long]
 
 STUDY = "kip848-basic"
+TOLD = "incident-slow-revocation"
+"""Of the how-to's conversation."""
 BEFORE_MS, AFTER_MS = 5_000, 60_000
 """Around the time that a script wrote down: a member joins when its first rebalance begins, and goes when its session has expired."""
 
@@ -123,6 +126,39 @@ async def test_claims_about_a_moment_are_proved_and_their_false_variants_refuted
             assert found["sequences"] == ([] if verdict == UNKNOWN else [60])
         lacking = await client.call_tool("check_claim", {"timeline": STUDY, "kind": "epoch"})
         assert (lacking.is_error, "needs value" in str(lacking.content)) == (True, True)
+
+
+CLAIMS = {
+    r"after entry (?P<at>\d+) (?P<member>\w+) is a member": "member",
+    r"after entry (?P<at>\d+) (?P<member>\w+) has `(?P<partition>[\w-]+)`": "assigned",
+    r"after entry (?P<at>\d+) the group epoch is (?P<value>\d+)": "epoch",
+    r"after entry (?P<at>\d+) the group is (?P<value>\w+)": "state",
+    r"(?P<member>\w+) left between (?P<from_ms>\d+) s and (?P<to_ms>\d+) s": "left",
+    r"the (?P<value>coordinator moved) \(`finding`\)": "finding",
+}
+"""A claim of the how-to's conversation, and its kind."""
+
+
+async def test_the_conversation_of_the_how_to_is_what_an_agent_is_answered(server: Served) -> None:
+    page = (ROOT / "docs/how-to/let-an-agent-ask.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.+) \| (.+) \| (.+) \| ([\d, –]+) \|$", page, re.MULTILINE)
+    assert [row[1] for row in rows].count(REFUTED) >= 5
+    async with agent(server) as client:
+        for claim, verdict, reason, entries in rows:
+            ((kind, found),) = [
+                (kind, match) for form, kind in CLAIMS.items() if (match := re.fullmatch(form, claim))
+            ]
+            words = found.groupdict()
+            numbers = {
+                name: int(words.pop(name)) * (1 if name == "at" else 1000)
+                for name in ("at", "from_ms", "to_ms")
+                if name in words
+            }
+            if kind == "finding":
+                words["value"] = words["value"].replace(" ", "_")
+            said = await asked(client, "check_claim", timeline=TOLD, kind=kind, **words, **numbers)
+            shown = ", ".join(str(each) for each in said["sequences"]) or "–"
+            assert (said["verdict"], said["because"], shown) == (verdict, reason, entries), claim
 
 
 async def test_what_happened_to_recorded_groups_is_never_refuted_and_what_did_not_never_proved(
