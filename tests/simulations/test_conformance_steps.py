@@ -38,7 +38,7 @@ from simulations.proof.conformance.timeouts import _times
 from simulations.proof.conformance.timers import Running, Timers
 from simulations.proof.conformance.trace import Story
 from simulations.proof.conformance.variants import Variant
-from simulations.protocol.coordinator.consumer.outcome import Record
+from simulations.protocol.coordinator.consumer.outcome import Outcome, Record
 from simulations.protocol.coordinator.image import Image
 from simulations.protocol.coordinator.shard import Shard
 from simulations.protocol.coordinator.timers import JOIN, SESSION
@@ -194,7 +194,7 @@ def belongs(
     unit = log_of([record(8, who)], at_ms)
     shard = Broker().shard
     position = Position(log=recorded(request, *others, written=unit), shard=shard)
-    answered = Answered(answer={}, records=(record(8, "A"),) if wrote else ())
+    answered: Answered = Outcome(answer={}, records=(record(8, "A"),) if wrote else ())
     attempt = Variant(before=shard, shard=shard, answered=answered, now_ms=1_000)
     return _belongs(position, request, attempt, unit)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from groups.wire.codecs.values import Value
 from simulations.proof.conformance.recording import Fields
 from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.shard import Shard
@@ -17,9 +18,7 @@ from simulations.protocol.messages.classic_requests import (
     NO_MEMBER_ID,
     SYNC_API,
     ClassicHeartbeat,
-    ClassicHeartbeatAnswer,
     JoinGroup,
-    LeaveAnswer,
     SyncGroup,
 )
 from simulations.protocol.messages.from_bodies import READERS, Sender
@@ -63,13 +62,13 @@ def ask_classic(
     client: str,
     host: str,
     recorded: Fields | None,
-) -> tuple[Fields | None, Outcome[object]]:
+) -> tuple[Fields | None, Outcome[Value]]:
     """Has the shard, which this changes, handle the request: its answer if it comes with the outcome, and the outcome.
 
     ``api`` is the name of Kafka's schemas; ``recorded`` the answer in the recording, ``None`` if there is none.
     """
     request = READERS[api](fields, version, Sender(client, host))
-    outcome: Outcome[ClassicHeartbeatAnswer] | Outcome[LeaveAnswer]
+    outcome: Outcome[Value]
     match request:
         case JoinGroup():
             drawn_id = drawn_id_of(request, recorded) or f"drawn-{ticket}"

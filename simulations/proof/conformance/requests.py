@@ -7,16 +7,15 @@ that it does not have (``KafkaApis``). An id that the coordinator drew for a mem
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeVar
 
+from groups.wire.codecs.values import Value
 from simulations.proof.conformance.classic_requests import PARKED_APIS, ask_classic
 from simulations.proof.conformance.recording import Fields, RecordedRequest
 from simulations.proof.conformance.versions import of_version
-from simulations.protocol.coordinator.classic.parking import ParkedAnswer
-from simulations.protocol.coordinator.consumer.outcome import Outcome, Record, ResolveRegexes
+from simulations.protocol.coordinator.consumer.outcome import Outcome
 from simulations.protocol.coordinator.shard import Shard
-from simulations.protocol.coordinator.timers import TimerCommand
 from simulations.protocol.messages.classic_requests import (
     CLASSIC_HEARTBEAT_API,
     JOIN_API,
@@ -71,18 +70,11 @@ DELETE_MESSAGE_VERSION: Final = 3
 A = TypeVar("A")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """What a shard made of a request: the answer in the form of the recorded one, and what it left behind.
+Answered = Outcome[Fields | None]
+"""What a shard made of a request, its answer in the form of the recorded one: ``None`` where it waits for other members.
 
-    ``answer`` is ``None`` where it waits for other members; ``parked_answers`` are those to requests that waited until now.
-    """
-
-    answer: Fields | None
-    records: tuple[Record, ...] = ()
-    timers: tuple[TimerCommand, ...] = ()
-    tasks: tuple[ResolveRegexes, ...] = ()
-    parked_answers: tuple[ParkedAnswer, ...] = ()
+``parked_answers`` are those to requests that waited until now.
+"""
 
 
 def ask(shard: Shard, asked: RecordedRequest, now_ms: int, *, committed_ms: int | None = None) -> Answered:
@@ -129,11 +121,9 @@ def _classic(shard: Shard, asked: RecordedRequest, now_ms: int, committed_ms: in
     own = [parked for parked in outcome.parked_answers if parked.ticket == asked.line]
     if own:
         answer = own[-1].answer.body()
-    return Answered(
+    return replace(
+        outcome,
         answer=None if answer is None else of_version(asked.api, asked.version, answer),
-        records=outcome.records,
-        timers=outcome.timers,
-        tasks=outcome.tasks,
         parked_answers=tuple(parked for parked in outcome.parked_answers if parked not in own),
     )
 
@@ -176,7 +166,7 @@ def _delete_offsets(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answer
         if found is not None and (valid := tuple(n for n in numbers if 0 <= n < found.partitions)):
             known[topic["name"]] = valid
     if not known and given["topics"]:
-        return Answered(answer={"errorCode": 0, **answer.body()})
+        return Outcome(answer={"errorCode": 0, **answer.body()})
     outcome = shard.delete_offsets(OffsetDelete(group_id=asked.group, topics=known), now_ms)
     refused = int(outcome.answer.error_code)
     if refused:
@@ -200,14 +190,14 @@ def _describe(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
     if asked.version == 0:
         for member in described["members"]:
             del member["memberType"]
-    return Answered(answer={**described, **_authorized(asked)})
+    return Outcome(answer={**described, **_authorized(asked)})
 
 
 def _describe_classic(shard: Shard, asked: RecordedRequest, now_ms: int) -> Answered:
     described = {**shard.describe_classic(), **_authorized(asked)}
     if asked.version < GROUP_NOT_FOUND_VERSION and described["groupState"] == DEAD:
         described["errorCode"] = 0
-    return Answered(answer=of_version(DESCRIBE_CLASSIC, asked.version, described))
+    return Outcome(answer=of_version(DESCRIBE_CLASSIC, asked.version, described))
 
 
 def _authorized(asked: RecordedRequest) -> dict[str, int]:
@@ -234,14 +224,8 @@ class _Partitions:
         }
 
 
-def _of(outcome: Outcome[A], body: Callable[[A], Fields]) -> Answered:
-    return Answered(
-        answer=body(outcome.answer),
-        records=outcome.records,
-        timers=outcome.timers,
-        tasks=outcome.tasks,
-        parked_answers=outcome.parked_answers,
-    )
+def _of(outcome: Outcome[Value], body: Callable[[Value], Fields]) -> Answered:
+    return replace(outcome, answer=body(outcome.answer))
 
 
 _APIS: Final[dict[str, Callable[[Shard, RecordedRequest, int], Answered]]] = {
