@@ -118,22 +118,16 @@ def shape_label(cell_shape: str) -> str:
     return f"{title}{kinds}{', racks' if 'racks' in words else ''}"
 
 
-EVENT_LABELS: Final[Mapping[Happening, str]] = {
-    Happening.FULL: "Empty group",
-    Happening.STABLE: "Stable",
-    Happening.JOIN: "One joins",
-    Happening.LEAVE: "One leaves",
-    Happening.GROW: "Partitions added",
-    Happening.JOIN_MANY: "A quarter joins",
-    Happening.LEAVE_MANY: "A quarter leaves",
+_EVENTS: Final[Mapping[Happening, tuple[str, str]]] = {
+    Happening.FULL: ("Empty group", "new"),
+    Happening.STABLE: ("Stable", "stable"),
+    Happening.JOIN: ("One joins", "join"),
+    Happening.LEAVE: ("One leaves", "leave"),
+    Happening.GROW: ("Partitions added", "grown"),
+    Happening.JOIN_MANY: ("A quarter joins", "¼ join"),
+    Happening.LEAVE_MANY: ("A quarter leaves", "¼ leave"),
 }
+"""What happens in words, and over a column."""
 
-EVENT_HEADS: Final[Mapping[Happening, str]] = {
-    Happening.FULL: "new",
-    Happening.STABLE: "stable",
-    Happening.JOIN: "join",
-    Happening.LEAVE: "leave",
-    Happening.GROW: "grown",
-    Happening.JOIN_MANY: "¼ join",
-    Happening.LEAVE_MANY: "¼ leave",
-}
+EVENT_LABELS: Final = {event: label for event, (label, _) in _EVENTS.items()}
+EVENT_HEADS: Final = {event: head for event, (_, head) in _EVENTS.items()}

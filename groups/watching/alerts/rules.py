@@ -48,41 +48,31 @@ GROUP_LENGTH_MOST: Final = 1000
 DAY_S: Final = 86_400
 _FOR: Final = Limit(30, 1, DAY_S)
 
-LIMITS: Final[Mapping[Kind, Mapping[str, Limit]]] = {
-    Kind.UNASSIGNED: {"for_s": _FOR},
-    Kind.STUCK: {"for_s": Limit(120, 1, DAY_S)},
+_KINDS: Final[Mapping[Kind, tuple[str, Mapping[str, Limit]]]] = {
+    Kind.UNASSIGNED: ("a partition that is unassigned", {"for_s": _FOR}),
+    Kind.STUCK: ("a rebalance that does not end", {"for_s": Limit(120, 1, DAY_S)}),
     # A group keeps the times of its last 60 rebalances.
-    Kind.STORM: {"count": Limit(5, 1, 59), "within_s": Limit(600, 10, DAY_S)},
-    Kind.CAUSELESS: {},
-    Kind.EMPTY: {"for_s": Limit(60, 1, DAY_S)},
-    Kind.LAG: {"count": Limit(10_000, 0, 2**53), "for_s": Limit(60, 0, DAY_S)},
-    Kind.LATE: {"lag_s": Limit(300, 1, 3600), "for_s": Limit(60, 0, DAY_S)},
-    Kind.NOT_CAUGHT_UP: {"for_s": Limit(300, 1, 3600)},
-    Kind.GROWING: {"count": Limit(1_000, 0, 2**53), "within_s": Limit(600, 60, 3600)},
-    Kind.LOST: {},
-    Kind.UNREADABLE: {"for_s": Limit(60, 1, DAY_S)},
-    Kind.UNREACHABLE: {"for_s": Limit(60, 1, DAY_S)},
-    Kind.FINDING: {},
+    Kind.STORM: ("many rebalances", {"count": Limit(5, 1, 59), "within_s": Limit(600, 10, DAY_S)}),
+    Kind.CAUSELESS: ("rebalances without a cause", {}),
+    Kind.EMPTY: ("a group without members", {"for_s": Limit(60, 1, DAY_S)}),
+    Kind.LAG: ("a large lag, in records", {"count": Limit(10_000, 0, 2**53), "for_s": Limit(60, 0, DAY_S)}),
+    Kind.LATE: ("a long lag, in seconds", {"lag_s": Limit(300, 1, 3600), "for_s": Limit(60, 0, DAY_S)}),
+    Kind.NOT_CAUGHT_UP: (
+        "a rebalance after which the group does not catch up",
+        {"for_s": Limit(300, 1, 3600)},
+    ),
+    Kind.GROWING: ("a lag that grows", {"count": Limit(1_000, 0, 2**53), "within_s": Limit(600, 60, 3600)}),
+    Kind.LOST: ("records that were deleted unread", {}),
+    Kind.UNREADABLE: ("a group that is not seen", {"for_s": Limit(60, 1, DAY_S)}),
+    Kind.UNREACHABLE: ("a cluster that is out of reach", {"for_s": Limit(60, 1, DAY_S)}),
+    Kind.FINDING: ("a finding", {}),
 }
-"""``for_s``: how long it must hold. ``count``: more than so many. ``within_s``: in the last so many seconds. ``lag_s``: the oldest
-unread record is older than so many seconds, at most the hour that the watcher remembers."""
+"""What each kind is about, for somebody who chooses one, and what it takes. ``for_s``: how long it must hold. ``count``: more than so
+many. ``within_s``: in the last so many seconds. ``lag_s``: the oldest unread record is older than so many seconds, at most the hour
+that the watcher remembers."""
 
-OFFERED: Final[Mapping[Kind, str]] = {
-    Kind.UNASSIGNED: "a partition that is unassigned",
-    Kind.STUCK: "a rebalance that does not end",
-    Kind.STORM: "many rebalances",
-    Kind.CAUSELESS: "rebalances without a cause",
-    Kind.EMPTY: "a group without members",
-    Kind.LAG: "a large lag, in records",
-    Kind.LATE: "a long lag, in seconds",
-    Kind.NOT_CAUGHT_UP: "a rebalance after which the group does not catch up",
-    Kind.GROWING: "a lag that grows",
-    Kind.LOST: "records that were deleted unread",
-    Kind.UNREADABLE: "a group that is not seen",
-    Kind.UNREACHABLE: "a cluster that is out of reach",
-    Kind.FINDING: "a finding",
-}
-"""What each kind is about, for somebody who chooses one."""
+OFFERED: Final = {kind: about for kind, (about, _) in _KINDS.items()}
+LIMITS: Final = {kind: limits for kind, (_, limits) in _KINDS.items()}
 
 USUAL: Final[Sequence[Mapping[str, Any]]] = (
     {"kind": "unreachable", "for_s": 60},
