@@ -256,7 +256,10 @@ def perform(
     remove_unpacked(import_id, received.attempt)
     if not patiently(lambda: _attempt(import_id, received.attempt).exists()):
         # This process stood still, and another worker began again meanwhile. Or it was deleted.
-        return get(import_id)
+        found = get(import_id)
+        if found.finished is not None:
+            storage.collect(import_id)
+        return found
     if received.spark_missing and queue_of(found) == RUNS:
         Import.objects.filter(pk=import_id).update(options=found.options | {"queue": IMPORTS})
         spark_comes = True
@@ -311,6 +314,8 @@ def _receive(
         "topics": topics,
         "settings": found.options.get("settings") or {},
         "earlier": importing.earlier(groups),
+        # One of a command does not begin again.
+        "resume": received.attempt > 0,
     }
     reported_s = 0.0
     for message in children.messages(question, watch):
@@ -396,9 +401,8 @@ def title_of_groups(timelines: Sequence[Mapping[str, Any]]) -> str:
 @makes_room
 def finish(import_id: str, status: Import.Status, problem: str, received: Received) -> Import:
     """End an import with its report. What was uploaded for it stays where it failed, so that it can be read again."""
-    if status != Import.Status.COMPLETE:
-        # One that was deleted meanwhile left packs, too.
-        storage.collect(import_id)
+    # Packs of what was not kept, and what an earlier attempt had finished; one that was deleted meanwhile left packs, too.
+    storage.collect(import_id)
     get(import_id)
     ended = Import.objects.filter(pk=import_id)
     ended.update(progress=received.progress, report=received.report(), lease_until=None)
@@ -499,7 +503,7 @@ ATTEMPTS_MOST = 3
 @makes_room
 def begin_again(import_id: str, attempt: int, **facts: Any) -> bool:
     """Put a running import of a worker that ended back, for the next look at what is lost to queue it; false for one of a command, or
-    after ``ATTEMPTS_MOST`` workers. What it had written is removed."""
+    after ``ATTEMPTS_MOST`` workers. The groups that it had finished are taken over."""
     if not 0 < attempt < ATTEMPTS_MOST:
         return False
     progress = {"stage": "Begins again, since its worker ended"}
@@ -510,7 +514,6 @@ def begin_again(import_id: str, attempt: int, **facts: Any) -> bool:
     )
     if back:
         remove_unpacked(import_id, attempt)
-        storage.collect(import_id)
         log.warning("Import %s begins again: the worker that had it has ended.", import_id)
         say(import_id, {"type": "status", "status": Import.Status.WAITING})
     return bool(back)

@@ -38,6 +38,9 @@ class Received:
     timelines: list[dict[str, Any]] = field(default_factory=list)
     records: dict[str, Any] = field(default_factory=lambda: {"read": 0, "decoded": 0, "skipped": []})
     repeated: int = 0
+    finished: int = 0
+    """Groups that an earlier attempt had finished."""
+
     times: Times = field(default_factory=Times)
     engine: dict[str, Any] = field(default_factory=dict)
     """``name`` and ``why``: how it is read, once that is chosen; ``executors_lost`` where some were."""
@@ -77,6 +80,8 @@ class Received:
                 self.stage_began = True
             case "timeline":
                 self.messages.append(message)
+            case "finished":
+                self.finished = message["groups"]
             case "repeated":
                 self.repeated += message["records"]
             case "times":
@@ -117,6 +122,7 @@ class Received:
             "timelines": self.timelines,
             "records": self.records,
             "repeated": self.repeated,
+            "finished": self.finished,
             "times": self.times.report(),
             "engine": self.engine or None,
             "log": self.log,

@@ -3,7 +3,7 @@
 ``python -m groups.pipeline.job`` reads a line::
 
     {"paths": ["…"], "store": "/…/timelines", "rights": "owner", "folder": "<import id>", "scratch": "/…/imports/<import id>.1.unpacked", "groups": null, "from_ms": null, "until_ms": null,
-     "topics": {"<topic id>": "name"}, "settings": {"group.consumer.session.timeout.ms": 6000}, "engine": "auto", "master": null, "earlier": {"<group>": [{"id", "entries", "digest"}]}}
+     "topics": {"<topic id>": "name"}, "settings": {"group.consumer.session.timeout.ms": 6000}, "engine": "auto", "master": null, "resume": true, "earlier": {"<group>": [{"id", "entries", "digest"}]}}
 
 and writes, a line each:
 
@@ -16,6 +16,8 @@ and writes, a line each:
 * ``{"type": "repeated", …}`` where records were given twice;
 * ``{"type": "times", "times": […]}``: how long each stage took (``groups.pipeline.times``), when all is read and at the end;
 * ``{"type": "spark_missing"}`` before the error where the import needs Spark, and its packages are not installed;
+* ``{"type": "finished", "groups": n}``: so many were finished by an earlier attempt, where the request has ``resume``
+  (``groups.pipeline.folding.finished``);
 * last ``{"type": "done", "records": {…}}``, or ``{"type": "error", "message": "one line"}``.
 
 Entries go from the tasks into the store and never through here. It then waits for the next request, with its Spark
@@ -26,16 +28,18 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from groups.child_side import Lines
-from groups.packs.files import let_group_read
+from groups.packs.files import let_group_read, open_files
 from groups.pipeline.engine import AUTO, SPARK, Choice, Engine, choose
 from groups.pipeline.folding.context import Context, EarlierTimeline
+from groups.pipeline.folding.finished import Finished, Line, finished_in, key_of
 from groups.pipeline.local.engine import LocalEngine, workers_for
 from groups.pipeline.local.memory import BadSize
 from groups.pipeline.progress import READING_SHARE, Counting, Progress
@@ -127,7 +131,13 @@ def import_with(
     findings = read_stage(engine, listing, tasks, wanted, progress, expected)
     progress.lines.say({"type": "records", "records": findings.records_report()})
     progress.lines.say({"type": "times", "times": findings.times.report()})
+    key = key_of(source.bytes for source in listing.sources) if request.get("resume") else ""
+    finished = finished_in(open_files(request["store"]), request["folder"], key) if key else Finished()
+    if finished.groups:
+        progress.lines.say({"type": "finished", "groups": len(finished.groups)})
     context = Context(
+        resume=key,
+        finished=finished.groups,
         known=findings.known(topics),
         store=request["store"],
         folder=request["folder"],
@@ -141,7 +151,7 @@ def import_with(
         settings=request.get("settings") or {},
         from_ms=request.get("from_ms"),
     )
-    more = fold_stage(engine, context, findings, progress)
+    more = fold_stage(engine, context, findings, progress, finished.lines)
     return {"type": "done", "records": findings.records_report(more)}
 
 
@@ -190,9 +200,9 @@ def list_groups(findings: Findings, progress: Progress) -> None:
 
 
 def fold_stage(
-    engine: Engine, context: Context, findings: Findings, progress: Progress
+    engine: Engine, context: Context, findings: Findings, progress: Progress, finished: Sequence[Line]
 ) -> list[dict[str, Any]]:
-    """Has the tasks fold and store; hands on what they report of each timeline. What is to be listed among the skipped."""
+    """Has the tasks fold and store; hands on what they, or an earlier attempt, report of each timeline. What is to be listed among the skipped."""
     more: list[dict[str, Any]] = []
     groups, stored = len(findings.group_hashes), 0
     progress.set("Folded", 0, groups, "groups")
@@ -208,7 +218,7 @@ def fold_stage(
         context, fill_partitions=findings.some_partitions_unknown, bytes_read=progress.bytes_read
     )
     with Counting(progress, look):
-        for kind, payload in folded:
+        for kind, payload in chain(((line.kind, line.payload.encode()) for line in finished), folded):
             message = orjson.loads(payload)
             match kind:
                 case "timeline":

@@ -41,6 +41,11 @@ def entries(team: Asked, server: int, timeline: str, last: int) -> list[Any]:
     return found
 
 
+def stored_count(imported: Any) -> int:
+    """Timelines that are stored so far."""
+    return next((stage["done"] for stage in imported.get("stages", ()) if stage["name"] == "Stored"), 0)
+
+
 def test_what_was_acknowledged_outlives_killed_workers_and_servers_and_the_work_is_resumed(
     team: Asked, tmp_path: Path
 ) -> None:
@@ -57,8 +62,8 @@ def test_what_was_acknowledged_outlives_killed_workers_and_servers_and_the_work_
     assert known
     for name in ("runs", "server-0"):
         kill(team, name)
-    # Its groups are known, so it is read and being folded.
-    until(lambda: facts(f"/api/imports/{found}").get("found"))
+    # Some of its groups are finished, and others are still being folded.
+    until(lambda: stored_count(facts(f"/api/imports/{found}")))
     for name in ("imports", "server-1"):
         kill(team, name)
     # The server that is left has all that the killed ones acknowledged.
@@ -77,8 +82,10 @@ def test_what_was_acknowledged_outlives_killed_workers_and_servers_and_the_work_
     first = [json.loads(json.dumps(each.to_json())) for each in whole[:ENTRIES_AT_ONCE]]
     assert entries(team, LEFT, run, ended["last"]) == first
 
-    # An import begins again by itself, from what was uploaded.
+    # An import begins again by itself, from what was uploaded, and takes over the groups that were finished.
     until(lambda: facts(f"/api/imports/{found}")["status"] in ("complete", "failed"))
     read = facts(f"/api/imports/{found}")
     assert read["status"] == "complete", read["problem"]
     assert read["records"]["read"] == log.records
+    assert (read["begun_again"], read["timelines_in_all"]) == (1, len(log.groups))
+    assert 0 < read["finished_before"] < len(log.groups)

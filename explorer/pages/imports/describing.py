@@ -106,6 +106,7 @@ def detail(found: Import) -> dict[str, Any]:
         "repeated": report.get("repeated", 0),
         "times": report.get("times", []),
         "begun_again": max(found.options.get("attempts", 0) - 1, 0),
+        "finished_before": report.get("finished", 0),
         "engine": report.get("engine"),
         "log": report.get("log", []),
     }

@@ -60,6 +60,10 @@ class Context:
     """By the group's name as it is listed (``listed_summary.listed_name``)."""
     settings: Mapping[str, int] = field(default_factory=dict)
     """Of the groups' consumers, by Kafka's names, as somebody gave them."""
+    resume: str = ""
+    """The key of what the next attempt may take over (``finished.key_of``); empty: nothing is kept for it."""
+    finished: frozenset[str] = frozenset()
+    """Groups that an earlier attempt has finished."""
     from_ms: int | None = None
     """Groups of which nothing is later than this are left out."""
 

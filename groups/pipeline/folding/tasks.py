@@ -22,6 +22,7 @@ from groups.packs.packs import PackWriter
 from groups.pipeline.collector import calm_collector
 from groups.pipeline.folding.commit_runs import RunColumns
 from groups.pipeline.folding.context import Context, log_of
+from groups.pipeline.folding.finished import Line, keep_finished
 from groups.pipeline.folding.group_records import GroupRecord
 from groups.pipeline.folding.merging import Merger, Run
 from groups.pipeline.folding.spool import Spool
@@ -153,7 +154,10 @@ class Folding:
         self.times = times
         self.ended = ended
         self.records = 0
+        self.files = files
         self.packs = PackWriter(files, context.folder)
+        self.finished: list[str] = []
+        self.repeated: list[Line] = []
         self.reports: list[dict[str, Any]] = []
         self.left_out: dict[tuple[int, int], LeftOut] = {}
 
@@ -202,17 +206,25 @@ class Folding:
                 "records": group.merger.repeated,
                 "conflicts": group.merger.conflicts,
             }
-            yield Folded("repeated", orjson.dumps(report))
+            payload = orjson.dumps(report)
+            self.repeated.append(Line(group.name, 0, "repeated", payload.decode()))
+            yield Folded("repeated", payload)
+        self.finished.append(group.name)
         self.ended(1)
 
     def _close_pack(self) -> Iterator[Folded]:
         if not self.reports:
             return
         pack = self.packs.close()
+        lines = []
         for report in self.reports:
             report["index"] = pack.place(report["index"]).plain()
-            yield Folded("timeline", orjson.dumps(report))
-        self.reports = []
+            payload = orjson.dumps(report).decode()
+            lines.append(Line(report["group"], report["incarnation"], "timeline", payload))
+        if self.context.resume:
+            keep_finished(self.files, self.context.resume, pack.name, self.finished, self.repeated + lines)
+        yield from (Folded(line.kind, line.payload.encode()) for line in lines)
+        self.reports, self.finished, self.repeated = [], [], []
 
 
 class GroupFolding:
@@ -220,6 +232,7 @@ class GroupFolding:
 
     def __init__(self, name: str, task: Folding) -> None:
         self.name = name
+        self.is_finished = name in task.context.finished
         self.task = task
         self.context = task.context
         self.merger = Merger(files=self.context.files)
@@ -233,6 +246,10 @@ class GroupFolding:
         self.texts = GroupTexts()
 
     def add(self, block: GroupBlock) -> None:
+        if self.is_finished:
+            # What is left out of it is counted for the report.
+            self._settle(block)
+            return
         if block.lines:
             self.texts.lines += block.lines
             return
@@ -241,6 +258,8 @@ class GroupFolding:
             self._first_pass(self.merger.add(block))
 
     def finish(self) -> Iterator[Folded]:
+        if self.is_finished:
+            return
         self._first_pass(self.merger.finish())
         self.last_ms = max(
             (ms for ms in (self.last_ms, self.texts.last_ms()) if ms is not None), default=None

@@ -84,6 +84,8 @@ export interface Detail {
   times: import('../panels/times.js').StageTime[];
   /** So often its worker ended, and another one began with it. */
   begun_again: number;
+  /** Groups that it had finished by then. */
+  finished_before: number;
   /** That no count has changed for minutes; empty while one does. */
   stuck: string;
   /** The last lines of the log, where the import failed. */

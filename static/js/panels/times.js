@@ -10,7 +10,7 @@
  * @property {number} [memory_bytes] the most that one task had
  * @property {number} [tried_again] tasks that Spark tried again within their stage
  *
- * @typedef {{times: StageTime[], begun_again: number, log: string[], engine?: {executors_lost?: number} | null}} Work
+ * @typedef {{times: StageTime[], begun_again: number, finished_before?: number, log: string[], engine?: {executors_lost?: number} | null}} Work
  */
 
 import { h, part } from '../shared/dom.js';
@@ -19,7 +19,7 @@ import { orToast } from '../shared/toast.js';
 import { bytes, counted, grouped } from '../shared/numbers.js';
 
 /** @param {Work} work */
-export function times({ times: stages, begun_again, engine }) {
+export function times({ times: stages, begun_again, finished_before, engine }) {
   part('times').hidden = part('times-says').hidden = !stages.length;
   part('times-rows').replaceChildren(
     ...stages.map((each) =>
@@ -39,6 +39,7 @@ export function times({ times: stages, begun_again, engine }) {
     again ? `${counted(again, 'task')} tried again within a stage` : '',
     engine?.executors_lost ? `${counted(engine.executors_lost, 'executor')} lost` : '',
     begun_again ? `begun again ${counted(begun_again, 'time')}, since its worker ended` : '',
+    finished_before ? `${counted(finished_before, 'group')} finished before` : '',
   ]
     .filter(Boolean)
     .join('; ');

@@ -110,6 +110,7 @@ DETAIL: Final = fields(
         "repeated": COUNT,
         "times": list[StageTime],
         "begun_again": COUNT,
+        "finished_before": COUNT,
         "engine": maybe({"type": "object"}),
         "log": array(TEXT),
     }
