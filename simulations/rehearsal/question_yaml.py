@@ -17,7 +17,7 @@ from simulations.protocol.client.classic.releases import (
     row_for,
 )
 from simulations.protocol.coordinator.settings import MigrationPolicy
-from simulations.rehearsal.documents import MemberDocument
+from simulations.rehearsal.documents import GroupDocument, MemberDocument, QuestionDocument
 from simulations.rehearsal.values import (
     CONSUMER,
     COOPERATIVE,
@@ -48,23 +48,19 @@ from simulations.world.scenario.nodes import Keys, Node, parse
 from simulations.world.scenario.topics import check_name, read_name, read_owned, read_topic_names
 
 MEMBER_KEYS: Final = tuple(MemberDocument.__annotations__)
-GROUP_KEYS: Final = ("group", "topics", "members", "static", "start")
-WISH_KEYS: Final = (
-    "to",
-    "brokers",
-    "new_brokers",
-    "new_client",
-    "migration_policy",
-    "at_once",
-    "away_ms",
-    "turn_after",
-    "server_assignor",
-)
-GIVEN_KEYS: Final = ("assumed", "timeline", "at")
 OWN_KEYS: Final = ("instance_id", "remote_assignor")
 """Keys of a member that no group has for all of them."""
 
-KEYS: Final = (*GROUP_KEYS, *(key for key in MEMBER_KEYS if key not in OWN_KEYS), *WISH_KEYS, *GIVEN_KEYS)
+WISH_KEYS: Final = tuple(
+    key
+    for key in QuestionDocument.__annotations__
+    if key not in (*GroupDocument.__annotations__, "timeline", "at")
+)
+KEYS: Final = (
+    *QuestionDocument.__annotations__,
+    "static",
+    *(key for key in MEMBER_KEYS if key not in OWN_KEYS),
+)
 
 AWAY_MOST_MS: Final = 120_000
 """A process that is away for longer than this was not bounced, but stopped."""

@@ -28,30 +28,19 @@ from simulations.protocol.assignors.interface import Assignor
 EAGER: Final = "EAGER"
 COOPERATIVE: Final = "COOPERATIVE"
 
-STRATEGIES: Final[Mapping[str, Callable[[], Assignor]]] = MappingProxyType(
-    {
-        "range": RangeAssignor,
-        "roundrobin": RoundRobinAssignor,
-        STICKY: StickyAssignor,
-        COOPERATIVE_STICKY: CooperativeStickyAssignor,
-        STREAM: StreamAssignor,
-        CUSTOM_COOPERATIVE: CustomCooperativeAssignor,
-        CUSTOM_USER_DATA: CustomUserDataAssignor,
-    }
-)
+_TABLE: Final[Mapping[str, tuple[Callable[[], Assignor], tuple[str, ...]]]] = {
+    "range": (RangeAssignor, (EAGER,)),
+    "roundrobin": (RoundRobinAssignor, (EAGER,)),
+    STICKY: (StickyAssignor, (EAGER,)),
+    COOPERATIVE_STICKY: (CooperativeStickyAssignor, (COOPERATIVE, EAGER)),
+    STREAM: (StreamAssignor, (COOPERATIVE, EAGER)),
+    CUSTOM_COOPERATIVE: (CustomCooperativeAssignor, (COOPERATIVE,)),
+    CUSTOM_USER_DATA: (CustomUserDataAssignor, (EAGER,)),
+}
+STRATEGIES: Final = MappingProxyType({name: makes for name, (makes, _) in _TABLE.items()})
 """Name → makes a fresh one: an object belongs to one client."""
 
-SUPPORTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "range": (EAGER,),
-        "roundrobin": (EAGER,),
-        STICKY: (EAGER,),
-        COOPERATIVE_STICKY: (COOPERATIVE, EAGER),
-        STREAM: (COOPERATIVE, EAGER),
-        CUSTOM_COOPERATIVE: (COOPERATIVE,),
-        CUSTOM_USER_DATA: (EAGER,),
-    }
-)
+SUPPORTS: Final = MappingProxyType({name: protocols for name, (_, protocols) in _TABLE.items()})
 """``ConsumerPartitionAssignor.supportedProtocols``."""
 
 DEFAULT_STRATEGIES: Final = ("range", COOPERATIVE_STICKY)
