@@ -1,8 +1,9 @@
-"""A bound on the memory of this process: what it reads from others is not trusted."""
+"""What the machine gives this process: memory and processors."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import resource
 from pathlib import Path
 from typing import Final
@@ -36,3 +37,8 @@ def memory_bytes() -> int:
     with contextlib.suppress(OSError), Path("/proc/self/statm").open() as statm:
         return int(statm.read().split()[1]) * resource.getpagesize()
     return 0
+
+
+def processors() -> int:
+    """How many this process may use at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -11,7 +11,7 @@ from typing import IO, Any, Final
 
 import orjson
 
-from groups.address_space import bound_memory, memory_bytes
+from groups.address_space import bound_memory, forget_peak, memory_bytes
 
 MEMORY_BYTES_MOST: Final = 300 * 1024**2
 """A child that has grown to this ends after its answer: the largest questions take hundreds of megabytes, and Python
@@ -65,11 +65,7 @@ def end_with_parent(end: Callable[[], object] = lambda: os._exit(0)) -> None:
 def answer_question(answer: Callable[[Any], Iterable[Message]]) -> int:
     """The whole of a child that is asked once: the messages that answer its question, a line each. Its exit code."""
     lines = Lines(sys.stdout.buffer)
-    try:
-        asked = question()
-    except orjson.JSONDecodeError as error:
-        lines.say({"type": "error", "message": f"the question is no JSON: {error}"})
-        return 2
+    asked = _asked(sys.stdin.buffer.readline(), lines)
     end_with_parent()
     try:
         for message in answer(asked):
@@ -80,11 +76,29 @@ def answer_question(answer: Callable[[Any], Iterable[Message]]) -> int:
 
 
 def answer_lines(answered: Callable[[Any], bytes]) -> None:
-    """The whole of a child that is kept: answers each line of standard input until it ends. An answer is one line."""
+    """The whole of a child that is kept and answers each question in one line."""
     bound_memory()
+    answer_questions(lambda asked: (answered(asked),))
+
+
+def answer_questions(answer: Callable[[Any], Iterable[bytes]]) -> None:
+    """The whole of a child that is kept: answers each line of standard input until it ends, as its parent does."""
     lines = Lines(sys.stdout.buffer)
-    for line in sys.stdin.buffer:
-        lines.write(answered(orjson.loads(line)))
-        # Not `ru_maxrss`: a process begins with the peak of the one that started it.
-        if memory_bytes() > MEMORY_BYTES_MOST:
-            return
+    try:
+        for asked in sys.stdin.buffer:
+            forget_peak()
+            for line in answer(_asked(asked, lines)):
+                lines.write(line)
+            # Not `ru_maxrss`: a process begins with the peak of the one that started it.
+            if memory_bytes() > MEMORY_BYTES_MOST:
+                return
+    except BrokenPipeError:
+        os._exit(0)
+
+
+def _asked(line: bytes, lines: Lines) -> Any:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        lines.say({"type": "error", "message": f"the question is no JSON: {error}"})
+        sys.exit(2)

@@ -243,14 +243,21 @@ def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
         os.killpg(process.pid, number)
 
 
+def end_with(parent: int) -> None:
+    """Bind this process's life to that of the process that started it, on Linux."""
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        # The parent was gone before the kernel knew of the wish.
+        sys.exit(json.dumps({"type": "error", "message": "The parent process is gone."}))
+
+
 def main(arguments: Sequence[str]) -> None:
     """What a child begins with: bind its life to its parent's, then become the program."""
     parent, module, *rest = arguments
-    if sys.platform == "linux" and int(parent):
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != int(parent):
-            # The parent was gone before the kernel knew of the wish.
-            sys.exit(json.dumps({"type": "error", "message": "The parent process is gone."}))
+    if int(parent):
+        end_with(int(parent))
     sys.argv = [module, *rest]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 

@@ -6,6 +6,7 @@ while all are busy is refused, since behind two that compute, a third would only
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import threading
 import time
@@ -52,6 +53,7 @@ class WarmChildren:
         self._next = threading.BoundedSemaphore(count)
         self._idle: list[Child] = []
         self._lock = threading.Lock()
+        atexit.register(self.close)
 
     def ask(self, question: Mapping[str, Any], left: Callable[[], bool] = lambda: False) -> bytes:
         """The answer, a line of JSON. ``Busy``, ``AskerLeft``, ``ChildFailed`` or ``ParentStops`` where there is none."""

@@ -1,23 +1,22 @@
 """The child that simulates: ``python -m simulations.jobs.run``, without Django.
 
-It reads one line of JSON from standard input, ``{"scenario": name | YAML | mapping, "semantics", "release", "seed",
+It reads questions from standard input, a line of JSON each: ``{"scenario": name | YAML | mapping, "semantics", "release", "seed",
 "bytes_most"}`` (all but the first may be missing or empty), and
-writes JSON Lines: ``batch`` (``groups.history.passes.recorder.Batch``), now and then ``progress``, and last ``done`` with how long
-its stages took (``groups.pipeline.times``), or ``error``, which has that too where the run had begun, with the line and the field of a scenario's mistake, or with the bound that the run reached. It ends as soon as its standard input is closed,
-since then nobody is left to read.
+answers in JSON Lines: ``batch`` (``groups.history.passes.recorder.Batch``), now and then ``progress``, and last ``done`` with how long
+its stages took (``groups.pipeline.times``), or ``error``, which has that too where the run had begun, with the line and the field of a
+scenario's mistake, or with the bound that the run reached. It ends when nobody reads, and with its standard input.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import orjson
 
-from groups.child_side import answer_question
+from groups.child_side import answer_questions
 from groups.history.passes.recorder import Recorder
 from groups.history.state.group import Semantics
 from groups.pipeline.times import RUN_UNITS, Times
@@ -112,4 +111,4 @@ def _line(**message: object) -> bytes:
 
 
 if __name__ == "__main__":
-    sys.exit(answer_question(lambda question: answer(question, time.monotonic)))
+    answer_questions(lambda question: answer(question, time.monotonic))

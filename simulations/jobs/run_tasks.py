@@ -14,7 +14,8 @@ from django.db import DatabaseError
 
 from groups import storage
 from groups.history.passes.recorder import RecordedBatch
-from groups.jobs.children import ChildFailed, ParentStops, run_child
+from groups.jobs.children import ChildFailed, ParentStops
+from groups.jobs.warm_children import WarmChildren
 from groups.models import Timeline
 from groups.one_line import kept_lines
 from groups.pipeline.times import RUN_UNITS, Times, in_words
@@ -24,7 +25,8 @@ from groups.storage import LeaseLost, NoSuchTimeline, StorageError
 
 log = logging.getLogger(__name__)
 
-WORKER = "simulations.jobs.run"
+children = WarmChildren("simulations.jobs.run")
+"""One is kept: to load the simulator takes longer than a small run."""
 
 RENEW_S = 1.0
 """How often a silent run renews its lease, and so learns that it was cancelled: a person waits for that."""
@@ -107,7 +109,7 @@ def simulate_into(writer: storage.Writer, timeline: Timeline, times: Times) -> s
         "seed": timeline.seed,
         "bytes_most": settings.RUN_BYTES_MOST,
     }
-    for message in run_child(WORKER, question=question, cancelled=lease_is_lost):
+    for message in children.messages(question, lease_is_lost):
         times.merge(message.get("times", ()))
         match message["type"]:
             case "batch":
@@ -118,7 +120,7 @@ def simulate_into(writer: storage.Writer, timeline: Timeline, times: Times) -> s
                 return str(message["message"])
             case "done":
                 return ""
-    return f"{WORKER} ended without saying that it was done."
+    return f"{children.module} ended without saying that it was done."
 
 
 def resume(timeline: Timeline) -> None:

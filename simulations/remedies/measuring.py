@@ -126,25 +126,32 @@ def measured(
     scenario: Scenario, semantics: Semantics, seed: int, from_ms: int | None = None
 ) -> tuple[Measures, int]:
     """The measures of a run from ``from_ms`` on (from its beginning, if not given), and the epochs that began."""
-    began_ms = scenario.start_ms if from_ms is None else from_ms
-    stops = [
-        (scenario.start_ms + action.at_ms, action.who)
-        for action in scenario.script
-        if action.verb in STOPPED_BY
-    ]
-    meter = Meter(scenario.group, semantics, began_ms, stops)
+    meter = _meter(scenario, semantics, from_ms)
     for entry in Simulation(scenario, semantics, seed).entries():
         meter.add(entry)
     return meter.end(scenario.start_ms + scenario.until_ms), meter.epochs
 
 
-def unassigned_in_records(scenario: Scenario, semantics: Semantics, seed: int) -> int:
-    """What a log of the run's records has of partition-milliseconds without an owner: members of a classic group join without one."""
-    meter = Meter(scenario.group, semantics, scenario.start_ms)
+def measured_in_records(scenario: Scenario, semantics: Semantics, seed: int) -> tuple[Measures, int, int]:
+    """The same, and what a log of the run's records has of partition-milliseconds without an owner: members of a classic group join
+    without one."""
+    meter = _meter(scenario, semantics)
+    records = Meter(scenario.group, semantics, scenario.start_ms)
     for entry in Simulation(scenario, semantics, seed).entries():
+        meter.add(entry)
         if entry.kind in (Kind.RECORD, Kind.NOTE):
-            meter.add(entry)
-    return meter.end(scenario.start_ms + scenario.until_ms).unassigned_ms
+            records.add(entry)
+    end_ms = scenario.start_ms + scenario.until_ms
+    return meter.end(end_ms), meter.epochs, records.end(end_ms).unassigned_ms
+
+
+def _meter(scenario: Scenario, semantics: Semantics, from_ms: int | None = None) -> Meter:
+    stops = [
+        (scenario.start_ms + action.at_ms, action.who)
+        for action in scenario.script
+        if action.verb in STOPPED_BY
+    ]
+    return Meter(scenario.group, semantics, scenario.start_ms if from_ms is None else from_ms, stops)
 
 
 def with_rates(topics: Mapping[str, Document], rate: int) -> dict[str, Document]:

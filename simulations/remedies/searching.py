@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from statistics import median_low
-from typing import Final, TypedDict
+from typing import Final, NamedTuple, TypedDict
 
 from groups.history.state.group import Semantics
 from groups.history.words import counted
@@ -13,7 +14,7 @@ from simulations.fork.values import Document
 from simulations.remedies.assumptions import as_killed, assumptions_of
 from simulations.remedies.catalog import remedies_of
 from simulations.remedies.drawing import drawn
-from simulations.remedies.measuring import measured, unassigned_in_records
+from simulations.remedies.measuring import measured, measured_in_records
 from simulations.remedies.values import (
     SEEDS_MOST,
     WORK_MOST,
@@ -30,7 +31,7 @@ from simulations.remedies.values import (
     Spread,
 )
 from simulations.world.engine import RunTooLong
-from simulations.world.scenario import Scenario, ScenarioError, load
+from simulations.world.scenario import ScenarioError, load
 
 SAME_SHARE: Final = 0.03
 """Seed by seed within this share of the replay is no difference: network delays alone move a run by as much."""
@@ -151,14 +152,47 @@ def runs_of(incident: Incident, seeds: int) -> int:
     return runs
 
 
-def search(incident: Incident, seeds: int) -> Iterator[Progress]:
+class Work(NamedTuple):
+    """One run of a search, as another process can take it. ``of_records``: what a log of its records shows is measured, too."""
+
+    name: str
+    document: Document
+    semantics: Semantics
+    seed: int
+    of_records: bool
+
+
+class Ran(NamedTuple):
+    """What a run cost, and the epochs that began. ``in_records_ms``: partition-milliseconds unassigned in a log of its records."""
+
+    measures: Measures
+    epochs: int
+    in_records_ms: int | None
+
+
+def ran(work: Work) -> Ran | str:
+    """The run's measures, or in one sentence why it cannot run."""
+    try:
+        scenario = load(text_of_document(work.document), work.name)
+        if work.of_records:
+            return Ran(*measured_in_records(scenario, work.semantics, work.seed))
+        return Ran(*measured(scenario, work.semantics, work.seed), None)
+    except (ScenarioError, RunTooLong) as error:
+        return str(error)
+
+
+RunAll = Callable[[Callable[[Work], Ran | str], Iterable[Work]], Iterable[Ran | str]]
+"""As ``map``: results in the order of the work. Where they are computed is the caller's choice."""
+
+
+def search(incident: Incident, seeds: int, run_all: RunAll = map) -> Iterator[Progress]:
     """The answer as it grows; the last one is whole. Nothing is ranked where the replay misses the recording."""
-    return _Search(incident, seeds).progress()
+    return _Search(incident, seeds, run_all).progress()
 
 
 class _Search:
-    def __init__(self, incident: Incident, seeds: int) -> None:
-        self._incident, self._seeds = incident, seeds
+    def __init__(self, incident: Incident, seeds: int, run_all: RunAll) -> None:
+        self._incident, self._seeds, self._run_all = incident, seeds, run_all
         self._runs, self._done = runs_of(incident, seeds), 0
         self._rows: list[Row] = []
         self._epochs: list[int] = []
@@ -179,8 +213,7 @@ class _Search:
             yield self._known("")
             return
         remedies = remedies_of(self._incident.document)
-        for remedy in remedies:
-            yield from self._remedy(remedy, replay)
+        yield from self._remedies(remedies, replay)
         assumed = assumptions_of(
             self._incident.document, self._incident.assumptions, of_records=self._incident.of_records
         )
@@ -194,40 +227,37 @@ class _Search:
         replay.clear()
         self._epochs.clear()
         self._rows.clear()
-        for number in range(self._seeds):
-            try:
-                measures, epochs = self._run(REPLAY, number)
-            except (ScenarioError, RunTooLong) as error:
-                raise RemediesError(f"The replay cannot run: {error}") from error
-            replay.append(measures)
-            self._epochs.append(epochs)
+        shown = []
+        for run in self._ran([REPLAY], self._seeds, of_records=self._incident.of_records):
+            if isinstance(run, str):
+                raise RemediesError(f"The replay cannot run: {run}")
+            replay.append(run.measures)
+            self._epochs.append(run.epochs)
+            in_records_ms = run.in_records_ms
+            shown.append(
+                run.measures if in_records_ms is None else run.measures._replace(unassigned_ms=in_records_ms)
+            )
             yield self._known("Replay")
         self._rows.append(_row(REPLAY, replay))
-        shown = [
-            each._replace(unassigned_ms=unassigned_in_records(*self._scenario(REPLAY, number)))
-            if self._incident.of_records
-            else each
-            for number, each in enumerate(replay)
-        ]
         self._why = missed(self._incident.recorded, shown, self._epochs)
 
-    def _remedy(self, remedy: Remedy, replay: Sequence[Measures]) -> Iterator[Progress]:
-        found: list[Measures] = []
-        for number in range(self._seeds):
-            try:
-                found.append(self._run(remedy, number)[0])
-            except (ScenarioError, RunTooLong) as error:
-                self._rows.append(_row(remedy, (), problem=str(error)))
-                self._done += self._seeds - number
+    def _remedies(self, remedies: Sequence[Remedy], replay: Sequence[Measures]) -> Iterator[Progress]:
+        runs = self._ran(remedies, self._seeds)
+        for remedy in remedies:
+            found: list[Measures] = []
+            problem = None
+            for run in islice(runs, self._seeds):
+                if isinstance(run, str):
+                    problem = problem or run
+                else:
+                    found.append(run.measures)
                 yield self._known(remedy.name)
-                return
-            if number + 1 < self._seeds:
-                yield self._known(remedy.name)
-        row = _row(remedy, found)
-        outcome, row["fewer"] = outcome_of(replay, found)
-        row["outcome"] = str(outcome)
-        self._rows.append(row)
-        yield self._known(remedy.name)
+            row = _row(remedy, () if problem else found, problem)
+            if problem is None:
+                outcome, row["fewer"] = outcome_of(replay, found)
+                row["outcome"] = str(outcome)
+            self._rows.append(row)
+            yield self._known(remedy.name)
 
     def _sweep(
         self, remedies: Sequence[Remedy], replay: Sequence[Measures], assumed: Sequence[Assumed]
@@ -236,17 +266,19 @@ class _Search:
         few = min(SWEPT_SEEDS, self._seeds)
         moves: dict[str, int] = {}
         for each in assumed:
-            try:
-                before = [self._run(REPLAY, number, each)[0] for number in range(few)]
-            except (ScenarioError, RunTooLong):
-                continue
+            swept = [
+                (remedy, row)
+                for remedy, row in zip(remedies, self._rows[1:], strict=True)
+                if row["not_read_ms"] is not None and not remedy.setting.startswith(each.name)
+            ]
+            runs = self._ran([REPLAY, *(remedy for remedy, _ in swept)], few, each)
+            before = _measures(islice(runs, few))
             yield self._known(f"If {each.name} is otherwise")
-            for remedy, row in zip(remedies, self._rows[1:], strict=True):
-                if row["not_read_ms"] is None or remedy.setting.startswith(each.name):
-                    continue
-                try:
-                    after = [self._run(remedy, number, each)[0] for number in range(few)]
-                except (ScenarioError, RunTooLong):
+            if before is None:
+                continue
+            for _, row in swept:
+                after = _measures(islice(runs, few))
+                if after is None or row["not_read_ms"] is None:
                     continue
                 usual = sum(
                     one.not_read_ms - other
@@ -261,18 +293,32 @@ class _Search:
                     row["depends_on"] = _otherwise(each, before, after)
                 yield self._known(f"If {each.name} is otherwise")
 
-    def _run(self, remedy: Remedy, number: int, assumed: Assumed | None = None) -> tuple[Measures, int]:
-        self._done += 1
-        return measured(*self._scenario(remedy, number, assumed))
-
-    def _scenario(
-        self, remedy: Remedy, number: int, assumed: Assumed | None = None
-    ) -> tuple[Scenario, Semantics, int]:
+    def _ran(
+        self,
+        remedies: Sequence[Remedy],
+        seeds: int,
+        assumed: Assumed | None = None,
+        *,
+        of_records: bool = False,
+    ) -> Iterator[Ran | str]:
+        """The first ``seeds`` runs of each remedy, one remedy after the other."""
         incident, document = self._incident, self._incident.document
         if assumed is not None:
             document = assumed.change(document)
-        document = drawn(remedy.change(document), incident.seed, number)
-        return load(text_of_document(document), remedy.key), incident.semantics, incident.seed + number
+        work = (
+            Work(
+                remedy.key,
+                drawn(remedy.change(document), incident.seed, number),
+                incident.semantics,
+                incident.seed + number,
+                of_records,
+            )
+            for remedy in remedies
+            for number in range(seeds)
+        )
+        for each in self._run_all(ran, work):
+            self._done += 1
+            yield each
 
     def _known(self, stage: str) -> Progress:
         epochs: Spread | None = spread_of(self._epochs) if self._epochs else None
@@ -317,6 +363,12 @@ def _row(remedy: Remedy, found: Sequence[Measures], problem: str | None = None) 
         "depends_on": None,
         "problem": problem,
     }
+
+
+def _measures(runs: Iterable[Ran | str]) -> list[Measures] | None:
+    """``None`` if one of them cannot run."""
+    found = [None if isinstance(run, str) else run.measures for run in runs]
+    return [each for each in found if each is not None] if None not in found else None
 
 
 def _otherwise(assumed: Assumed, before: Sequence[Measures], after: Sequence[Measures]) -> Otherwise:

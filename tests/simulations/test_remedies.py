@@ -14,6 +14,8 @@ from groups.history.frames.frame import frame
 from groups.history.replay.fold import replay
 from groups.history.state.group import Semantics, initial_state
 from simulations.fork.values import Moment
+from simulations.jobs import remedy_child
+from simulations.jobs.incidents import in_plain
 from simulations.remedies.assumptions import as_killed
 from simulations.remedies.catalog import remedies_of
 from simulations.remedies.incident import of_log, of_run
@@ -50,6 +52,14 @@ def answered(name: str, at: int, seeds: int = 2) -> Answer:
 
 def by_key(answer: Answer) -> dict[str, Any]:
     return {row["key"]: row for row in answer["rows"]}
+
+
+def test_processes_that_share_the_runs_come_to_the_same_answer() -> None:
+    incident = of_run(moment_of("incident-session-expiry", 14))
+    question = {"incident": in_plain(incident), "seeds": 2}
+    *_, last, done = remedy_child.answer(question, lambda: 0.0)
+    assert isinstance(last, dict)
+    assert (last["answer"], done) == (answered("incident-session-expiry", 14), {"type": "done"})
 
 
 @pytest.mark.parametrize(("protocol", "away_ms"), [("classic", 5_000), ("consumer", 45_000)])

@@ -27,6 +27,7 @@ from groups import storage
 from groups.history.entries import Entry, Kind
 from groups.history.passes.recorder import RecordedBatch, Recorder
 from groups.jobs.children import ParentStops
+from groups.jobs.warm_children import WarmChildren
 from groups.models import Timeline
 from groups.places import python_path
 from simulations.jobs import run_tasks
@@ -179,7 +180,7 @@ def test_a_run_whose_child_breaks_keeps_the_last_lines_that_it_wrote(
     queued: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "broken.py").write_text("raise SystemExit('one\\ns3://key:secret@bucket/two')")
-    monkeypatch.setattr(run_tasks, "WORKER", "broken")
+    monkeypatch.setattr(run_tasks, "children", WarmChildren("broken"))
     monkeypatch.setattr("groups.jobs.children.python_path", lambda: f"{python_path()}:{tmp_path}")
     timeline = start_run("kip848-basic")
     run_tasks.run(timeline.id)
@@ -217,7 +218,7 @@ def test_a_server_that_ends_gives_its_runs_back(queued: list[str], monkeypatch: 
         raise ParentStops("the server ends")
 
     with monkeypatch.context() as patch:
-        patch.setattr(run_tasks, "run_child", stopped)
+        patch.setattr(run_tasks.children, "messages", stopped)
         run_tasks.run(timeline.id)
     assert list(storage.lost_timelines()) == [storage.get(timeline.id)]
     queued.clear()
@@ -245,11 +246,20 @@ def test_a_simulation_that_fails_says_why_and_keeps_what_it_has(
     queued: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     timeline = start_run("kip848-basic")
-    monkeypatch.setattr(run_tasks, "WORKER", "tests.tasks.nothing")
+    monkeypatch.setattr(run_tasks, "children", WarmChildren("tests.tasks.nothing"))
     run_tasks.run(timeline.id)
     found = storage.get(timeline.id)
     assert found.status == "failed"
     assert found.problem.startswith("tests.tasks.nothing ended with code 1")
+
+
+def test_the_next_run_is_made_by_the_same_child(queued: list[str]) -> None:
+    runs = [start_run("kip848-basic") for _ in range(2)]
+    run_tasks.run(runs[0].id)
+    (kept,) = run_tasks.children._idle
+    run_tasks.run(runs[1].id)
+    assert run_tasks.children._idle == [kept]
+    assert stored_entries(runs[0].id) == stored_entries(runs[1].id)
 
 
 def test_cancelling_a_run_ends_its_child_and_keeps_what_was_stored(
@@ -257,17 +267,17 @@ def test_cancelling_a_run_ends_its_child_and_keeps_what_was_stored(
 ) -> None:
     timeline = start_run(long_scenario)
     ended = threading.Event()
-    run_child = run_tasks.run_child
+    messages = run_tasks.children.messages
 
-    def watched(*args: Any, **options: Any) -> Iterator[dict[str, Any]]:
-        yield from run_child(*args, **options)
+    def watched(*args: Any) -> Iterator[dict[str, Any]]:
+        yield from messages(*args)
         ended.set()
 
     def work() -> None:
         run_tasks.run(timeline.id)
         connection.close()
 
-    monkeypatch.setattr(run_tasks, "run_child", watched)
+    monkeypatch.setattr(run_tasks.children, "messages", watched)
     worker = threading.Thread(target=work)
     worker.start()
     until(lambda: storage.get(timeline.id).last > 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -22,7 +21,6 @@ CHILDREN_MOST: Final = 2
 """Questions about more bytes that are answered at once: each takes a processor."""
 
 children = WarmChildren("explorer.pages.inspector.child", CHILDREN_MOST)
-atexit.register(children.close)
 
 REFUSED: Final = b'{"refused":'
 

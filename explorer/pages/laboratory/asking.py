@@ -5,7 +5,6 @@ The answers are made in children, two at a time: the largest group takes a secon
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
@@ -24,7 +23,6 @@ CHILDREN_MOST: Final = 2
 """Groups that are answered at once: each takes a processor."""
 
 children = WarmChildren("simulations.jobs.laboratory_child", CHILDREN_MOST)
-atexit.register(children.close)
 
 CHANGES_MOST: Final = 100
 """Changes of one request; the page sends one."""

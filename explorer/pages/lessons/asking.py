@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -23,7 +22,6 @@ TEXT_BYTES_MOST: Final = 64 * 1024
 """A lesson is some pages of text."""
 
 children = WarmChildren("simulations.jobs.lesson_child", CHILDREN_MOST)
-atexit.register(children.close)
 
 _sheets: dict[str, bytes] = {}
 """The bundled lessons' sheets as JSON: what makes them does not change while this process lives."""

@@ -6,7 +6,6 @@ The address has everything, so that a rehearsal can be sent: ``members=3&topics=
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
@@ -25,7 +24,6 @@ CHILDREN_MOST: Final = 2
 """Rehearsals at once: each takes a processor, the largest for five seconds."""
 
 children = WarmChildren("simulations.jobs.rehearsal_child", CHILDREN_MOST)
-atexit.register(children.close)
 
 GROUP_FIELDS: Final = ("members", "topics", "group")
 MOMENT_FIELDS: Final = ("timeline", "at")

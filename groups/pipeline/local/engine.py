@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from groups.address_space import processors
 from groups.pipeline.folding.context import Context
 from groups.pipeline.folding.tasks import fold_blocks
 from groups.pipeline.local.memory import bounded
@@ -101,7 +101,7 @@ def workers_for(size: int) -> int:
     """How many workers read so many bytes; 0 where this process does it sooner."""
     if size < PARALLEL_BYTES_LEAST:
         return 0
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = processors()
     return 0 if cores < 2 else min(cores, WORKERS_MOST)
 
 
