@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 import uvicorn
+from django.core.management.base import CommandError
 from django.conf import settings
 
 from explorer.access import connections
 from explorer.access.connections import BoundedConnection
-from explorer.management.commands.serve import unix_socket
+from explorer.management.commands import serve
+from explorer.management.commands.serve import free_socket, unix_socket
 from tests.serving import ROOT, end, environment_for, prepare, served
 
 pytestmark = pytest.mark.once
@@ -222,6 +224,22 @@ def asked(path: Path, *lines: str) -> bytes:
         while piece := client.recv(65536):
             answer += piece
     return answer
+
+
+def test_a_port_in_use_leaves_the_next_one_and_what_cannot_be_listened_at_is_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with free_socket("127.0.0.1", 0) as held:
+        port = held.getsockname()[1]
+        with free_socket("127.0.0.1", port) as following:
+            assert port < following.getsockname()[1] <= port + serve.PORTS_TRIED
+        monkeypatch.setattr(serve, "PORTS_TRIED", 0)
+        says = f"^No port from {port} to {port} is free on 127.0.0.1; choose one with --port.$"
+        with pytest.raises(CommandError, match=says):
+            free_socket("127.0.0.1", port)
+    # An address for documentation (RFC 5737), which no machine has.
+    with pytest.raises(CommandError, match=r"^192\.0\.2\.1, port 8000, cannot be listened at: .*\.$"):
+        free_socket("192.0.2.1", 8000)
 
 
 @pytest.mark.long

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import ipaddress
 import os
 import secrets
@@ -183,8 +184,10 @@ def free_socket(host: str, port: int) -> socket.socket:
         try:
             listening.bind((host, candidate))
             listening.listen(128)
-        except OSError:
+        except OSError as error:
             listening.close()
+            if error.errno != errno.EADDRINUSE:
+                raise usage(f"{host}, port {candidate}, cannot be listened at: {error.strerror}.") from error
             continue
         return listening
     raise usage(f"No port from {port} to {last} is free on {host}; choose one with --port.")
