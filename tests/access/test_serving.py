@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 import uvicorn
-from django.core.management.base import CommandError
 from django.conf import settings
+from django.core.management.base import CommandError
 
 from explorer.access import connections
 from explorer.access.connections import BoundedConnection
