@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import orjson
 
+from groups.address_space import forget_peak
 from groups.child_side import answer_questions
 from groups.history.passes.recorder import Recorder
 from groups.history.state.group import Semantics
@@ -58,6 +59,8 @@ def answer(question: dict[str, Any], clock: Callable[[], float]) -> Iterator[byt
     weight = 0
     recorder = Recorder(group=scenario.group, semantics=semantics)
     flushed_s, waiting, last, at_ms = clock(), 0, 0, scenario.start_ms
+    # The same process may have run before.
+    forget_peak()
     times = Times(units=RUN_UNITS)
     begun = times.clock()
     try:
