@@ -12,7 +12,7 @@ from explorer.pages.home.pictures import KINDS
 from explorer.pages.home.words import ago
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.story.problems import LEVEL_MS
-from groups.models import Timeline
+from groups.models import Import, Timeline
 from simulations.world import studies
 from tests.stories import Story
 
@@ -73,6 +73,18 @@ def test_recent_timelines_are_listed_with_their_headlines(stored: Store, client:
     page = client.get("/").content.decode()
     assert f'href="/t/{timeline.id}"' in page
     assert escape(timeline.summary["verdict"]["headline"]["text"]) in page
+
+
+def test_an_import_of_many_groups_is_one_recent_row_that_opens_what_is_wrong(
+    stored: Store, client: Client
+) -> None:
+    groups = [stored(Story().joins("A", [0]), timeline_id=f"g{number}", source="import") for number in (1, 2)]
+    Timeline.objects.filter(pk="g2").update(weight=LEVEL_MS, group="orders", headline="c-3 was removed")
+    Import.objects.create(id="night", status="complete", title="Night").timelines.set(groups)
+    [row] = re.findall(r'<tr><td class="from">(.*?)</tr>', client.get("/").content.decode())
+    assert 'href="/import/night"' in row
+    assert "orders</b>: c-3 was removed" in row
+    assert "1 of 2 groups in trouble" in row
 
 
 def test_only_what_works_is_offered(client: Client, transactional_db: None) -> None:

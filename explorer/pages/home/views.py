@@ -8,20 +8,16 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from explorer.pages.home import pictures
-from explorer.pages.home.words import ago
+from explorer.pages.kept.listing import Asked, page_of
 from explorer.pages.lessons.listing import line_of, of_terms
 from explorer.web.glossary import terms
-from explorer.web.times import stamp
-from groups import storage
 from groups.cluster_models import Cluster, WatchedGroup
 from groups.history.story.problems import LEVEL_MS
+from groups.history.words import counted
 from groups.models import Timeline
-from groups.packs.listed_summary import headline_text
-from groups.shown import or_title
 from simulations import courses
 
 # -- The way of somebody who has never seen a rebalance: the lessons of the first course, and then a real log.
@@ -57,7 +53,7 @@ def path_of() -> list[Station]:
 
 
 RECENT_MOST = 6
-"""Timelines listed on the first page; the page *Timelines* lists all."""
+"""Imports and timelines listed on the first page; the page *Timelines* lists all."""
 
 STUDIES_FIRST = 12
 """Case studies that are shown before all are asked for."""
@@ -65,26 +61,18 @@ STUDIES_FIRST = 12
 TROUBLED_MOST = 5
 """Live groups in trouble on the first page; *What is wrong* lists all."""
 
-SOURCES = {
-    Timeline.Source.CASE_STUDY: "Case study",
-    Timeline.Source.SIMULATION: "Simulated",
-    Timeline.Source.IMPORT: "Imported",
-    Timeline.Source.LIVE: "Live",
-}
-
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     studies = pictures.in_order(Timeline.objects.filter(source=Timeline.Source.CASE_STUDY))
-    others = Timeline.objects.exclude(source=Timeline.Source.CASE_STUDY).defer("scenario")
-    recent = list(others.order_by("-created")[:RECENT_MOST])
+    recent = page_of(Asked(), most=RECENT_MOST)
     context: dict[str, Any] = {
         "cards": [pictures.card_of(study) for study in studies],
         "kinds": pictures.kinds_of(studies),
         "first": STUDIES_FIRST,
         **_live(),
-        "recent": [_row(timeline) for timeline in recent],
-        "recent_more": max(0, others.count() - len(recent)) if len(recent) == RECENT_MOST else 0,
+        "recent": [row | {"fact": _fact(row)} for row in recent["rows"]],
+        "recent_more": recent["matching"] - len(recent["rows"]),
         "import_url": _import_url(),
         "path": path_of(),
         # Asked for once the page is, so that the lesson has been played when somebody presses it.
@@ -117,27 +105,15 @@ def _live() -> dict[str, Any]:
     }
 
 
-def _row(timeline: Timeline) -> dict[str, Any]:
-    summary = storage.describe(timeline)["summary"]
-    gaps = len(summary.get("gaps") or [])
-    if timeline.status != Timeline.Status.COMPLETE:
-        fact = timeline.status
-    elif gaps:
-        fact = f"{gaps} gap{'s' if gaps > 1 else ''}"
-    elif timeline.seed is not None:
+def _fact(row: dict[str, Any]) -> str:
+    if row["status"] != Timeline.Status.COMPLETE:
+        return str(row["status"])
+    if row["kind"] == "import":
+        return f"{row['in_trouble']:,} of {counted(row['groups'], 'group')} in trouble"
+    if row["seed"] is not None:
         # Two runs of one scenario differ by whose rules they follow, or by the seed.
-        fact = f"{timeline.semantics}, seed {timeline.seed}"
-    else:
-        fact = f"{timeline.last:,} entries"
-    return {
-        "id": timeline.id,
-        "title": or_title(timeline.group, timeline.title),
-        "source": SOURCES[Timeline.Source(timeline.source)],
-        "headline": headline_text(summary) or "Nothing is known yet.",
-        "fact": fact,
-        "ago": ago(timezone.now() - timeline.created),
-        "stamp": stamp(timeline.created),
-    }
+        return f"{row['semantics']}, seed {row['seed']}"
+    return f"{row['entries']:,} {'entry' if row['entries'] == 1 else 'entries'}"
 
 
 def _import_url() -> str | None:

@@ -118,10 +118,10 @@ def _time(query: Mapping[str, str], field: str) -> int | None:
     return found
 
 
-def page_of(asked: Asked, rights: Rights | None = None) -> dict[str, Any]:
-    """``rows``, at most ``ROWS_A_PAGE`` from ``after`` on, and ``matching``: how many there are in all. ``rights`` are the reader's."""
+def page_of(asked: Asked, rights: Rights | None = None, most: int = ROWS_A_PAGE) -> dict[str, Any]:
+    """``rows``, at most ``most`` from ``after`` on, and ``matching``: how many there are in all. ``rights`` are the reader's."""
     imports, alone = _imports(asked), _timelines(asked).filter(imports__isnull=True)
-    until = asked.after + ROWS_A_PAGE
+    until = asked.after + most
     order = "weight" if asked.sort == "gravest" else "created"
     if asked.sort == "gravest":
         imports = imports.annotate(weight=Max("timelines__weight", default=0))

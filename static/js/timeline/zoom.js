@@ -128,8 +128,8 @@ export class Zooming {
     };
   }
 
-  /** @param {[number, number] | null} span */
-  #show(span) {
+  /** @param {[number, number] | null} span @param {boolean} [isNews] whether the address is to have it */
+  #show(span, isNews = true) {
     this.#adapt();
     const { steps } = this.view.play;
     const all = this.#bounds;
@@ -143,7 +143,7 @@ export class Zooming {
     this.#drawing = requestAnimationFrame(() => {
       this.#drawing = 0;
       this.view.redraw();
-      this.onZoom();
+      if (isNews) this.onZoom();
     });
   }
 
@@ -175,12 +175,17 @@ export class Zooming {
     this.#show(heldSpan([a - around, b + around], this.#bounds));
   }
 
-  /** So long a stretch of time with the playhead near its beginning. @param {number} length_ms @param {number} before */
+  /**
+   * So long a stretch of time with the playhead near its beginning, if the axis is time; an axis of steps shows those around it anyway.
+   *
+   * The address keeps what it asked for: steps inside may be fewer than the stretch is long.
+   *
+   * @param {number} length_ms @param {number} before
+   */
   around(length_ms, before) {
-    const { steps, rest } = this.view.play;
-    const from_ms = rest.at_ms - length_ms * before;
-    const inside = steps.filter(({ at_ms }) => at_ms >= from_ms && at_ms <= from_ms + length_ms);
-    if (inside.length) this.see({ from: inside[0].sequence, to: inside[inside.length - 1].sequence });
+    if (this.view.axis === 'events') return;
+    const from = this.view.play.rest.at_ms - length_ms * before;
+    this.#show(heldSpan([from, from + length_ms], this.#bounds), false);
   }
 
   /** The playhead has moved: the window follows it. */

@@ -19,11 +19,16 @@ const DARK_FROM = 4;
 
 const SEVERITIES = ['', 'warning', 'critical'];
 
-/** What the board shows around the worst moment. */
-const WORST_S = 10;
+/** The least that the board shows around the worst moment: less has nothing to compare it with. */
+const CONTEXT_S = 60;
+/** What it shows of the worst wait, in its lengths: its end is seen, too. */
+const LENGTHS = 1.5;
 
 /** Opens at the worst moment. @param {TroubleRow} row */
-const addressOf = (row) => `/t/${encodeURIComponent(row.timeline)}${row.at ? `?at=${row.at}&within=${WORST_S}` : ''}`;
+function addressOf(row) {
+  const within = Math.max(CONTEXT_S, Math.ceil(((row.worst_ms ?? 0) / 1000) * LENGTHS));
+  return `/t/${encodeURIComponent(row.timeline)}${row.at ? `?at=${row.at}&within=${within}` : ''}`;
+}
 
 /** @param {TroubleRow} row @param {Table} table @param {number} top in rem */
 export function troubleRow(row, table, top) {
