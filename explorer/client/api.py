@@ -40,11 +40,14 @@ class Client(Connection):
 
     # ``Any``: rows and answers as the API has them.
     def listed(self, path: str) -> Iterator[dict[str, Any]]:
-        """The rows of a list that comes in pages (``after``), such as ``/api/imports``; it ends with a page that is empty."""
-        seen = 0
-        while page := self.get(path, {"after": seen}):
+        """The rows of a list that comes in pages (``after``), such as ``/api/imports``; ``ValueError`` for what is no list."""
+        seen, before = 0, None
+        # A list that has no pages gives all of it again.
+        while (page := self.get(path, {"after": seen})) and page != before:
+            if not isinstance(page, list):
+                raise ValueError(f"{path} is no list in pages: ask for it by get().")
             yield from page
-            seen += len(page)
+            seen, before = seen + len(page), page
 
     def kept(self, **filters: object) -> Iterator[dict[str, Any]]:
         """Rows of the page *Timelines* that fit (``q``, ``source``, ``group``, ``author``, ``trouble``, ``days``, ``sort``, …), page by page."""

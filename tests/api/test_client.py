@@ -185,6 +185,14 @@ def test_an_answer_that_has_not_changed_does_not_come_again(
     assert {each["Authorization"] for each in server.asked} == {"Bearer a token"}
 
 
+def test_what_has_no_pages_is_not_asked_for_without_end(listed: Any) -> None:
+    client, server = listed
+    server.answers += [(200, {}, b"[1]"), (200, {}, b"[1]"), (200, {}, b'{"rows": []}')]
+    assert list(client.listed("/a")) == [1]
+    with pytest.raises(ValueError, match=r"^/b is no list in pages"):
+        list(client.listed("/b"))
+
+
 def test_a_busy_server_is_asked_again_when_it_says_and_not_for_ever(
     listed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
