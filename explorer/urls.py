@@ -99,6 +99,7 @@ urlpatterns = [
     api(f"{IMPORT}/cancel", "import-cancel", POST=imports.api_cancel),
     path("simulate/", runs.simulate, name="simulate"),
     api("runs", "runs", POST=runs.start),
+    api("runs/check", "runs-check", POST=runs.check),
     path("inspect", inspector.page, name="inspector"),
     api("inspect", "inspect", POST=inspector.inspect_bytes),
     api("inspect/compare", "inspect-compare", POST=inspector.compare),

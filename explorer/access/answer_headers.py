@@ -48,23 +48,29 @@ ALWAYS: Final[tuple[tuple[bytes, bytes], ...]] = (
     (b"referrer-policy", b"same-origin"),
 )
 
+STYLE_NONCE: Final = b"x-style-nonce"
+"""By this header a view names the nonce of the style elements that its page's own script makes; only the policy has it then."""
+
 Headers = list[tuple[bytes, bytes]]
 
 
-def policy_for(host: str) -> str:
+def policy_for(host: str, style_nonce: str = "") -> str:
     sockets = f"{'wss' if settings.BEHIND_TLS else 'ws'}://{host}"
     parts = {**POLICY, "connect-src": f"'self' {sockets}"}
+    if style_nonce:
+        parts["style-src"] += f" 'nonce-{style_nonce}'"
     return "; ".join(f"{name} {value}" for name, value in parts.items())
 
 
 def completed(status: int, headers: Headers, host: str) -> Headers:
     """An answer's headers with those that every answer has; what a view has set itself stays."""
     found = dict(headers)
+    nonce = found.get(STYLE_NONCE, b"").decode()
     always: Iterable[tuple[bytes, bytes]] = ALWAYS
     if b"frame-ancestors http" in found.get(b"content-security-policy", b""):
         # A page that some sites may frame: the older header knows nobody or everybody.
         always = [(name, value) for name, value in ALWAYS if name != FRAMES]
-    more = [*always, (b"content-security-policy", policy_for(host).encode("latin-1"))]
+    more = [*always, (b"content-security-policy", policy_for(host, nonce).encode("latin-1"))]
     if found.get(b"content-type", b"").startswith(b"text/html"):
         # A page holds names out of logs; the next user of the browser need not find it.
         more.append((b"cache-control", b"no-store"))
@@ -72,4 +78,5 @@ def completed(status: int, headers: Headers, host: str) -> Headers:
         more.append((b"retry-after", b"1"))
     if settings.BEHIND_TLS and settings.HSTS_S:
         more.append((b"strict-transport-security", f"max-age={settings.HSTS_S}".encode()))
-    return [*headers, *((name, value) for name, value in more if name not in found)]
+    kept = (header for header in headers if header[0] != STYLE_NONCE)
+    return [*kept, *((name, value) for name, value in more if name not in found)]

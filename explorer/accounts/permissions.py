@@ -72,8 +72,8 @@ TABLE: Final = {
         """,
     ),
     Action.TRY: Permission(
-        "compute what is not kept: decode bytes, ask the laboratory, plan an upgrade, check a lesson", VIEWER, VIEWER,
-        "POST api-inspect api-inspect-compare api-laboratory api-rehearsal api-rehearsal-plan api-lessons-check",
+        "compute what is not kept: decode bytes, ask the laboratory, plan an upgrade, check a lesson or a scenario", VIEWER, VIEWER,
+        "POST api-inspect api-inspect-compare api-laboratory api-rehearsal api-rehearsal-plan api-lessons-check api-runs-check",
     ),
     Action.TOGETHER: Permission(
         "look together: present to those who look at a timeline, follow, hand over", VIEWER, VIEWER,

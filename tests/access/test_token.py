@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from urllib.parse import quote
 
@@ -200,6 +201,16 @@ async def test_a_link_that_is_followed_from_elsewhere_is_asked_again_from_here(a
 )
 async def test_our_own_pages_and_programs_are_let_in(asks: Asks, said: dict[str, str]) -> None:
     assert (await asks("/api/timelines", headers=said)).status == 200
+
+
+async def test_styles_of_an_editor_are_let_in_by_a_nonce_of_each_answer(asks: Asks) -> None:
+    answers = [await asks("/simulate/") for _ in range(2)]
+    policies = [answer.headers["content-security-policy"] for answer in answers]
+    nonces = [re.findall(r"'nonce-([\w-]{20,})'", policy) for policy in policies]
+    assert nonces[0] != nonces[1]
+    assert [f'nonce="{nonce}"' in answers[0].body.decode() for nonce in nonces[0]] == [True]
+    assert all("script-src 'self';" in policy for policy in policies)
+    assert "x-style-nonce" not in answers[0].headers
 
 
 async def test_behind_a_proxy_the_page_is_the_proxys(asks: Asks, settings: object) -> None:

@@ -159,6 +159,7 @@ def bodies(ids: Mapping[str, Any]) -> dict[str, Any]:
         "post-rehearsal-plan": {"query": "members=1&topics=orders:1"},
         "post-rehearsal-runs": {"query": "members=1&topics=orders:1", "way": "planned"},
         "post-lessons-check": {"text": "title: A\n"},
+        "post-runs-check": {"scenario": "topics: {}\n"},
         "post-lessons-runs": {"lesson": LESSON, "at_ms": 1_000, "acts": []},
         "post-remedies": {"at": 15, "seeds": 2},
         "post-remedy-branches": {"remedy": "static"},

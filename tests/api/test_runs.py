@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.urls import reverse
 from kombu.exceptions import OperationalError
@@ -60,6 +62,36 @@ def test_a_scenario_that_is_wrong_is_told_with_line_and_field(api: Api, queued: 
     assert answer["error"]["field"] == "script[0].at"
     assert "\n" not in answer["error"]["message"]
     assert queued == []
+
+
+def test_a_scenario_is_checked_as_a_run_would_be_and_nothing_is_started(api: Api, queued: list[str]) -> None:
+    def problems(**body: object) -> list[dict[str, Any]]:
+        status, answer = api.post("runs/check", body)
+        assert status == 200
+        return list(answer["problems"])
+
+    assert problems(scenario="kip848-basic") == []
+    [problem] = problems(scenario=BAD)
+    assert (problem["line"], problem["field"]) == (4, "script[0].at")
+    assert problem["message"].startswith("expected a duration")
+    [problem] = problems(scenario="kip848-basic", semantics="kip", release="4.4.0")
+    assert (problem["line"], problem["field"]) == (None, "release")
+    [problem] = problems(scenario="#" * (300 * 1024))
+    assert problem["message"] == "The scenario is longer than 256 KB."
+    assert queued == []
+    assert not Timeline.objects.exists()
+
+
+def test_the_page_begins_with_the_scenario_of_a_run_its_seed_and_its_rules(
+    api: Api, queued: list[str]
+) -> None:
+    text = studies.text("kip848-basic").replace("partitions: 3", "partitions: 4")
+    api.post("runs", {"scenario": text, "semantics": "kip", "seed": 9})
+    page = api.client.get(f"/simulate/?timeline={queued[0]}").content.decode()
+    assert "partitions: 4" in page
+    assert 'value="9"' in page
+    assert '<option value="kip" selected>' in page
+    assert api.client.get("/simulate/?timeline=gone").status_code == 404
 
 
 def test_a_request_that_is_too_large_is_refused(api: Api) -> None:

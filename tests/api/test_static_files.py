@@ -55,12 +55,11 @@ def test_a_hashed_file_may_be_kept_for_good_and_comes_compressed(collected: Path
     assert Client().get(address, headers={"If-None-Match": answer["ETag"]}).status_code == 304
 
 
-def test_of_plotlys_package_only_its_script_is_served_and_the_smaller_build_beside_it(
-    collected: Path,
-) -> None:
+def test_of_others_only_plotlys_script_its_smaller_build_and_the_editor_are_served(collected: Path) -> None:
     assert {path.name.split(".")[0] for path in (collected / "vendor").iterdir()} == {
         "plotly",
         "plotly-basic",
+        "editor",
     }
 
 

@@ -16,8 +16,24 @@ from typing import Any
 
 from groups.places import ROOT
 
-VENDORED = {"static/vendor/plotly-basic.min.js": ("plotly.js-basic-dist-min", "MIT")}
-"""Files of others in the tree, by path: the package of npm that they come from, and its licence."""
+PLOTLY = "static/vendor/plotly-basic.min.js"
+EDITOR = "static/vendor/editor.min.js"
+
+NOTICE = re.compile(r"^ ?\* (\S+)(?: \(basic - minified\))? v(\d+\.\d+\.\d+) ?(\S*)$", re.MULTILINE)
+"""A package at the head of a file of others: its name, its version, its licence if that is there."""
+
+HEAD_CHARACTERS = 8_000
+
+
+def vendored() -> list[tuple[str, str, str, str]]:
+    """Files of others in the tree: path, each package of npm that it is made of, its version, its licence."""
+    found = []
+    for path in (PLOTLY, EDITOR):
+        for name, version, licence in NOTICE.findall((ROOT / path).read_text()[:HEAD_CHARACTERS]):
+            package = "plotly.js-basic-dist-min" if path == PLOTLY else name
+            found.append((path, package, version, licence or "MIT"))
+    return found
+
 
 BUILD_MOST_S = 300
 
@@ -46,11 +62,9 @@ def parts_of(uv: str) -> dict[str, Any]:
         asked(uv, "export", "--quiet", "--frozen", "--all-extras", "--no-default-groups", "--format", "cyclonedx1.5")
     )  # fmt: skip
     del found["serialNumber"], found["metadata"]["timestamp"]
-    for path, (name, licence) in VENDORED.items():
-        version = re.search(r" v(\d+\.\d+\.\d+)$", (ROOT / path).read_text()[:200], re.MULTILINE)
-        assert version is not None, f"{path} does not state its version"
+    for path, name, version, licence in vendored():
         found["components"].append({
-            "type": "library", "bom-ref": path, "name": name, "version": version[1], "purl": f"pkg:npm/{name}@{version[1]}",
+            "type": "library", "bom-ref": f"{path}#{name}", "name": name, "version": version, "purl": f"pkg:npm/{name}@{version}",
             "licenses": [{"license": {"id": licence}}],
         })  # fmt: skip
     return found

@@ -34,6 +34,7 @@ KNOWS = {
     "forks": "shared",
     "rebalances": "figures shared",
     "remedies": "shared",
+    "scenario": "",
     "sweep": "shared",
     "timeline": "frame shared",
     "map": "board frame shared timeline",
@@ -42,7 +43,7 @@ KNOWS = {
     "troubles": "frame live shared",
     "import": "frame panels shared troubles",
     "stage": "board frame live map panels shared source timeline",
-    "pages": "board bytes clusters compare figures frame import kept laboratory lesson live panels rebalances remedies shared sharing source stage sweep timeline troubles",
+    "pages": "board bytes clusters compare figures frame import kept laboratory lesson live panels rebalances remedies scenario shared sharing source stage sweep timeline troubles",
 }
 """Room → the rooms that it imports; a new arrow is a decision, and one that is gone leaves the table."""
 
@@ -55,6 +56,8 @@ def arrows() -> dict[str, dict[str, str]]:
     for path in sorted(JS.rglob("*.js")):
         own = path.relative_to(JS)
         for match in IMPORT.findall(without_comments(path.read_text(), MODULE_COMMENTS)):
+            if "/vendor/" in (match[0] or match[1]):
+                continue
             target = PurePosixPath(joined_path(own.parent, match[0] or match[1]))
             if target.parts[0] != own.parts[0]:
                 found[own.parts[0]].setdefault(target.parts[0], str(own))

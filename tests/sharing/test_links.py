@@ -87,7 +87,7 @@ CLOSED = {
     "share-signed-in", "share-signed-in-state", "sign-in", "sign-in-start", "sign-in-callback", "sign-out", "account", "account-tokens", "account-token-revoke", "account-password", "admin-login", "admin", "audit", "api-audit", "api-audit-lines",
     "api-cancel", "api-changes", "api-together", "api-notes", "api-note", "api-chunk", "api-digest", "api-entries", "api-exports", "api-figure-epochs", "api-forks", "api-frame",
     "api-imports", "api-import", "api-import-cancel", "api-import-repeat", "api-inspect", "api-inspect-compare", "api-entry-bytes",
-    "api-laboratory", "api-laboratory-runs", "api-lag", "api-link", "api-links", "api-metrics", "api-motifs", "api-offsets", "api-pseudonyms", "api-range", "api-watch", "api-runs", "api-sweep",
+    "api-laboratory", "api-laboratory-runs", "api-lag", "api-link", "api-links", "api-metrics", "api-motifs", "api-offsets", "api-pseudonyms", "api-range", "api-watch", "api-runs", "api-runs-check", "api-sweep",
     "api-sweeps", "api-timeline", "api-timelines", "api-topics", "board", "help", "home", "import", "import-new", "inspector",
     "laboratory", "simulate", "sweep", "sweeps", "api-import-groups", "api-sweep-cancel", "api-sweep-cell", "api-sweep-resume", "api-sweep-seed", "api-sweep-table",
     "clusters", "cluster", "compare", "differences", "difference", "api-comparison-exports", "api-laboratory-exports", "api-laboratory-links", "api-clusters", "api-clusters-check", "api-cluster", "api-cluster-groups",

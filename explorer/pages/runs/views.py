@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+import secrets
+
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from explorer.pages.proofs.starting import start_exploration
 from explorer.pages.proofs.views import recent
-from explorer.pages.runs.starting import SEMANTICS, start_run
-from explorer.web.endpoint import BadRequest, created_response, json_body
+from explorer.pages.runs.starting import SCENARIO_BYTES_MOST, SEMANTICS, asked_run, start_run
+from explorer.web.endpoint import BadRequest, created_response, json_body, json_response, shown_on_a_page
+from groups import storage
 from groups.releases import Release
 from simulations.world import studies
+from simulations.world.scenario import ScenarioError
+from simulations.world.scenario.verbs import FORMS, Who
+from simulations.world.scenario.vocabulary import vocabulary
 
 SEMANTICS_MEAN = {"kafka": "as Kafka was released", "kip": "as the text of the KIP has it"}
 
@@ -26,6 +32,15 @@ FAULTS = {
 BEGINS_WITH = "kip848-basic"
 """The simplest of the case studies, and the one that the tutorial begins with."""
 
+VERBS = {
+    title: [(verb, form.sentence) for verb, form in FORMS.items() if form.who in whose]
+    for title, whose in {
+        "To a member": {Who.MEMBER},
+        "To the topics": {Who.TOPIC, Who.NEW_TOPIC},
+        "To the network, the coordinator and the group": set(Who) - {Who.MEMBER, Who.TOPIC, Who.NEW_TOPIC},
+    }.items()
+}
+
 LINE_MOST = 200
 """A mistake is shown with its line of the scenario; of a longer line, the beginning."""
 
@@ -37,18 +52,35 @@ def start(request: HttpRequest) -> HttpResponse:
     return created_response("timeline", timeline.id, page="board", api="api-timeline")
 
 
+def check(request: HttpRequest) -> HttpResponse:
+    """``POST /api/runs/check``: what would be wrong with a run of this scenario; nothing is started."""
+    body = json_body(request)
+    try:
+        asked_run(body.get("scenario"), body.get("semantics"), body.get("release"))
+    except BadRequest as error:
+        line, field = error.facts.get("line"), error.field
+        wrong = error.__cause__
+        message = wrong.message if isinstance(wrong, ScenarioError) else error.message
+        return json_response({"problems": [{"line": line, "field": field, "message": message}]})
+    return json_response({"problems": []})
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def simulate(request: HttpRequest) -> HttpResponse:
-    """The form that starts a run: begins with a case study's text, to be changed; works without scripts."""
+    """The form that starts a run: begins with the text of a case study or of a run, to be changed; works without scripts."""
     names = studies.names()
     asked = request.GET.get("scenario")
     chosen = asked if asked in names else BEGINS_WITH
+    of_run = request.GET.get("timeline")
+    run = shown_on_a_page(storage.get, of_run) if of_run else None
+    if run is not None and not run.scenario:
+        raise Http404(f"{run.id} is no run of a scenario.")
     given = {
-        "scenario": studies.text(chosen),
-        "semantics": request.GET.get("semantics", ""),
-        "seed": request.GET.get("seed", ""),
-        "release": request.GET.get("release", ""),
+        "scenario": studies.text(chosen) if run is None else run.scenario,
+        **{name: request.GET.get(name, "") for name in ("semantics", "seed", "release")},
     }
+    if run is not None:
+        given |= {"semantics": run.semantics, "seed": str(run.seed), "release": run.release}
     refused: BadRequest | None = None
     if request.method == "POST":
         given = {name: request.POST.get(name, "") for name in (*given, *FAULTS, "unhurried", "explore")}
@@ -73,8 +105,14 @@ def simulate(request: HttpRequest) -> HttpResponse:
         "budgets": [(name, label, given.get(name) or 0) for name, label in FAULTS.items()],
         "semantics": [(name, SEMANTICS_MEAN[name]) for name in SEMANTICS],
         "proofs": recent("explore"),
+        "bytes_most": SCENARIO_BYTES_MOST,
+        "vocabulary": vocabulary(),
+        "verbs": VERBS,
+        "nonce": secrets.token_urlsafe(16),
     }
-    return render(request, "runs/simulate.html", context, status=refused.status if refused else 200)
+    response = render(request, "runs/simulate.html", context, status=refused.status if refused else 200)
+    response["X-Style-Nonce"] = str(context["nonce"])
+    return response
 
 
 def _at_its_place(refused: BadRequest, scenario: str) -> dict[str, object]:

@@ -106,5 +106,10 @@ def fields(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+TEXT_PROBLEM: Final = fields(
+    {"line": {"type": ["integer", "null"]}, "field": {"type": ["string", "null"]}, "message": TEXT}
+)
+"""A mistake in a text."""
+
 AFTER: Final = whole("after", "how many were shown before; the header Link leads to the next page")
 NAMED: Final = text("q", "a part of the name, or of a note's text", most=SEARCH_LENGTH_MOST)

@@ -1,48 +1,12 @@
 """The script's grammar: what each verb is said of, what it needs besides, and how a line becomes actions.
 
-A line is ``{at: 12s, VERB: who}`` with the verb's own keys:
-
-================  ===================  =====================================================================
-join, restart     a member             a process that was killed comes back with the id ``A~2``, and so does a static
-                                       member's that has closed; ``restart`` closes a static member's first and kills
-                                       any other
-bounce            a member             ``with``, ``for``: it closes, and a new process starts, so much later, set to what
-                                       ``with`` contains
-enforce_rebalance a classic member     ``reason``: its application asks for a rebalance
-leave             a member             ``how``: it leaves by a request, for good or, a static one, for now
-kill              a member             its process is gone without a word
-pause, resume     a member             its process does not move and goes on
-heartbeat         a member             it sends a heartbeat at once
-commit            a member             ``offset``: it commits this offset for each partition that it owns
-commit_in_        a member             ``offset``: its producer commits them in its transaction, which begins with the first
-transaction
-end_transaction   a member             ``how``: the transaction of its producer is committed, or aborted
-slow_revoke       a member             ``for``: from here on its ``on_partitions_revoked`` takes so long
-poll_late         a member             ``for``: its application does not poll for so long
-fail_callback     a member             its next rebalance callback raises
-subscribe         a member             ``topics`` or ``regex``
-report            a member             ``reason``, ``lags``: its assignor ``streams`` reports to the member that computes
-add_partitions    a topic              ``to``: its new number of partitions
-create_topic      a name               ``partitions``, ``racks``, ``id``, ``rate``
-delete_topic      a topic
-fail_over         ``coordinator``      ``how``, ``lost``, ``loading``, ``from``: another broker takes the group over
-cut, heal         who or a pair        no message passes any more; messages pass again
-network           a mapping            the network is so from here on
-clock_jump        who                  ``by``: its clock goes forwards or backwards
-set_config        a mapping            the group's own settings
-delete_group      the group            it is deleted, if it is empty
-expire_offsets    the group            the broker looks for offsets past their retention
-send              a member             ``request``, ``version``, ``fields``: a request in its name that no client of it makes
-deny, allow       a member             ``operation`` with ``group`` or ``topic``: its principal may not do that, or may again
-upgrade_feature   a mapping            the level of ``group.version`` is raised; ``downgrade_feature`` lowers it
-roll              a broker, or more    ``release``, ``for``, ``loading``: one by one they go down and come back with this release
-================  ===================  =====================================================================
+A line is ``{at: 12s, VERB: who}`` with the verb's own keys; ``FORMS`` has a sentence for each verb.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -89,14 +53,15 @@ class Who(StrEnum):
     BROKERS = "brokers"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Form:
-    """``needs`` must stand in the line, ``takes`` may; of ``one_of`` exactly one must."""
+    """``sentence``: what happens. ``needs`` must stand in the line, ``takes`` may; of ``one_of`` exactly one must."""
 
-    who: Who = Who.MEMBER
-    needs: tuple[str, ...] = ()
-    takes: tuple[str, ...] = ()
-    one_of: tuple[str, ...] = ()
+    sentence: str
+    who: Who = field(default=Who.MEMBER, kw_only=True)
+    needs: tuple[str, ...] = field(default=(), kw_only=True)
+    takes: tuple[str, ...] = field(default=(), kw_only=True)
+    one_of: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -104,42 +69,83 @@ class Form:
 
 
 FORMS: Final[Mapping[Verb, Form]] = {
-    Verb.JOIN: Form(),
-    Verb.LEAVE: Form(takes=("how",)),
-    Verb.KILL: Form(),
-    Verb.PAUSE: Form(),
-    Verb.RESUME: Form(),
-    Verb.RESTART: Form(),
-    Verb.BOUNCE: Form(takes=("with", "for")),
-    Verb.ENFORCE_REBALANCE: Form(takes=("reason",)),
-    Verb.HEARTBEAT: Form(),
-    Verb.COMMIT: Form(takes=("offset",)),
-    Verb.COMMIT_IN_TRANSACTION: Form(takes=("offset",)),
-    Verb.END_TRANSACTION: Form(takes=("how",)),
-    Verb.SLOW_REVOKE: Form(needs=("for",)),
-    Verb.POLL_LATE: Form(needs=("for",)),
-    Verb.FAIL_CALLBACK: Form(),
-    Verb.SUBSCRIBE: Form(one_of=("topics", "regex")),
-    Verb.REPORT: Form(needs=("reason",), takes=("lags",)),
-    Verb.ADD_PARTITIONS: Form(who=Who.TOPIC, needs=("to",)),
-    Verb.CREATE_TOPIC: Form(who=Who.NEW_TOPIC, needs=("partitions",), takes=("racks", "id", "rate")),
-    Verb.DELETE_TOPIC: Form(who=Who.TOPIC),
-    Verb.FAIL_OVER: Form(who=Who.COORDINATOR, takes=("how", "lost", "loading", "from")),
-    Verb.CUT: Form(who=Who.ENDS),
-    Verb.HEAL: Form(who=Who.ENDS),
-    Verb.NETWORK: Form(who=Who.NETWORK),
-    Verb.CLOCK_JUMP: Form(who=Who.CLOCK, needs=("by",)),
-    Verb.SET_CONFIG: Form(who=Who.SETTINGS),
-    Verb.DELETE_GROUP: Form(who=Who.GROUP),
-    Verb.EXPIRE_OFFSETS: Form(who=Who.GROUP),
-    Verb.SEND: Form(needs=("request",), takes=("version", "fields")),
-    Verb.DENY: Form(needs=("operation",), one_of=("group", "topic")),
-    Verb.ALLOW: Form(needs=("operation",), one_of=("group", "topic")),
-    Verb.UPGRADE_FEATURE: Form(who=Who.FEATURE),
-    Verb.DOWNGRADE_FEATURE: Form(who=Who.FEATURE),
-    Verb.ROLL: Form(who=Who.BROKERS, takes=("release", "for", "loading")),
+    Verb.JOIN: Form("its process starts; one that was killed or has closed is followed by A~2"),
+    Verb.LEAVE: Form("sends a leave; a static member may return (epoch −2)", takes=("how",)),
+    Verb.KILL: Form("its process is gone without a word"),
+    Verb.PAUSE: Form("its process is paused"),
+    Verb.RESUME: Form("its process is resumed"),
+    Verb.RESTART: Form("ends the process that runs, and starts the next"),
+    Verb.BOUNCE: Form(
+        "it closes, and starts again for: 2s later, perhaps with: {assignors: [cooperative-sticky]}",
+        takes=("with", "for"),
+    ),
+    Verb.ENFORCE_REBALANCE: Form(
+        "the application of a classic member asks for a rebalance, with its reason", takes=("reason",)
+    ),
+    Verb.HEARTBEAT: Form("it sends a heartbeat at once"),
+    Verb.COMMIT: Form("it commits offset: 42 for each partition that it owns", takes=("offset",)),
+    Verb.COMMIT_IN_TRANSACTION: Form("its producer commits its offsets in a transaction", takes=("offset",)),
+    Verb.END_TRANSACTION: Form("its producer ends the transaction; how: commit or abort", takes=("how",)),
+    Verb.SLOW_REVOKE: Form("revoking partitions takes so long from here on, for: 1.5s", needs=("for",)),
+    Verb.POLL_LATE: Form("its application works for so long and does not poll, for: 90s", needs=("for",)),
+    Verb.FAIL_CALLBACK: Form("its next rebalance callback throws"),
+    Verb.SUBSCRIBE: Form(
+        "from here on it reads topics: [foo, bar], or regex: foo.*", one_of=("topics", "regex")
+    ),
+    Verb.REPORT: Form(
+        "with the assignor streams it asks for another assignment, reason: caught_up",
+        needs=("reason",),
+        takes=("lags",),
+    ),
+    Verb.ADD_PARTITIONS: Form(
+        "the topic grows; to: 4 is its new number of partitions", who=Who.TOPIC, needs=("to",)
+    ),
+    Verb.CREATE_TOPIC: Form(
+        "there is a new topic with partitions: 3",
+        who=Who.NEW_TOPIC,
+        needs=("partitions",),
+        takes=("racks", "id", "rate"),
+    ),
+    Verb.DELETE_TOPIC: Form("it is gone; it comes back under another id", who=Who.TOPIC),
+    Verb.FAIL_OVER: Form(
+        "another broker takes the group over and reads the log, loading: 3s",
+        who=Who.COORDINATOR,
+        takes=("how", "lost", "loading", "from"),
+    ),
+    Verb.CUT: Form(
+        "no message passes to or from a member, the coordinator, or between a pair such as [A, coordinator]",
+        who=Who.ENDS,
+    ),
+    Verb.HEAL: Form("messages pass again; heal: everything mends all", who=Who.ENDS),
+    Verb.NETWORK: Form("how messages fare from here on: {loss: 0.2}", who=Who.NETWORK),
+    Verb.CLOCK_JUMP: Form(
+        "the clock of a member or of the coordinator is set, by: -5s", who=Who.CLOCK, needs=("by",)
+    ),
+    Verb.SET_CONFIG: Form("the group's own settings: {session_timeout_ms: 50000}", who=Who.SETTINGS),
+    Verb.DELETE_GROUP: Form("the group is deleted if it is empty", who=Who.GROUP),
+    Verb.EXPIRE_OFFSETS: Form("offsets of the group past their retention go", who=Who.GROUP),
+    Verb.SEND: Form(
+        "a request in its name that no client makes: request: OffsetCommit, perhaps with version and fields",
+        needs=("request",),
+        takes=("version", "fields"),
+    ),
+    Verb.DENY: Form(
+        "an ACL takes operation: read or describe, with group or topic, from the member",
+        needs=("operation",),
+        one_of=("group", "topic"),
+    ),
+    Verb.ALLOW: Form("an ACL gives the right back", needs=("operation",), one_of=("group", "topic")),
+    Verb.UPGRADE_FEATURE: Form(
+        "the level that all brokers follow from here on: {group.version: 1}", who=Who.FEATURE
+    ),
+    Verb.DOWNGRADE_FEATURE: Form("the level is lowered", who=Who.FEATURE),
+    Verb.ROLL: Form(
+        "brokers, or one of them: one after the other is stopped and started again, release: 4.4",
+        who=Who.BROKERS,
+        takes=("release", "for", "loading"),
+    ),
 }
-"""Each verb, and what it needs."""
+"""Each verb, its sentence, and what it needs."""
 
 _EVERY_KEY: Final = tuple(dict.fromkeys(key for form in FORMS.values() for key in form.keys))
 
@@ -259,14 +265,14 @@ def _topics(node: Node, verb: Verb, names: Names) -> Fields:
 
 
 def _how(node: Node, verb: Verb, names: Names) -> Fields:
-    return {"how": How(node.choice(_WAYS[verb], "way"))}
+    return {"how": How(node.choice(WAYS[verb], "way"))}
 
 
 def _partitions(node: Node, verb: Verb, names: Names) -> Fields:
     return {"partitions": node.integer(1, PARTITIONS_MAX)}
 
 
-_WAYS: Final = {
+WAYS: Final = {
     Verb.FAIL_OVER: (How.CRASH, How.MOVE),
     Verb.END_TRANSACTION: (How.COMMIT, How.ABORT),
     Verb.LEAVE: (How.DEFAULT, How.LEAVE, How.REMAIN),

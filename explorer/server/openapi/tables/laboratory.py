@@ -10,6 +10,7 @@ from explorer.pages.lessons.listing import CourseLine
 from explorer.pages.rehearsal.asking import FIELDS, NUMBERS
 from explorer.server.openapi.operation import (
     TEXT,
+    TEXT_PROBLEM,
     Content,
     Operation,
     array,
@@ -114,15 +115,7 @@ ROWS: Final = (
         answer=fields(
             {
                 "sheet": LessonSheet | None,
-                "problems": array(
-                    fields(
-                        {
-                            "line": {"type": ["integer", "null"]},
-                            "field": {"type": ["string", "null"]},
-                            "message": TEXT,
-                        }
-                    )
-                ),
+                "problems": array(TEXT_PROBLEM),
             }
         ),
     ),

@@ -23,6 +23,7 @@ from explorer.server.openapi.operation import (
     FLAG,
     NAMED,
     TEXT,
+    TEXT_PROBLEM,
     TEXTS,
     Operation,
     array,
@@ -424,6 +425,14 @@ ROWS: Final = (
             }
         ),
         answer=fields(CREATED),
+    ),
+    Operation(
+        "POST api-runs-check",
+        "What would be wrong with a run of a scenario; nothing is started",
+        body=fields(
+            {"scenario": TEXT, "semantics?": maybe(enum(SEMANTICS)), "release?": maybe(enum(["", *Release]))}
+        ),
+        answer=fields({"problems": array(TEXT_PROBLEM)}),
     ),
     Operation(
         "GET api-groups",

@@ -1,0 +1,112 @@
+"""The page of a scenario: its editor, and what is shown next to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.test_access import faults_of
+
+TEXT = """topics: {orders: {partitions: 2}}
+members:
+  A: {subscribe: [orders]}
+script:
+  - {at: 0s, join: A}
+"""
+
+
+PASTES = """text => {
+    const data = new DataTransfer();
+    data.setData('text/plain', text);
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
+}"""
+
+
+def pasted(page: Page, text: str) -> Locator:
+    """Pastes a text into the editor in the place of what is there."""
+    editor = page.get_by_role("textbox", name="Scenario", exact=True)
+    editor.press("Control+a")
+    page.evaluate(PASTES, text)
+    return editor
+
+
+def test_keys_verbs_and_members_are_completed_and_a_mistake_is_mended_at_its_place(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page("/simulate/")
+    editor = pasted(page, f"{TEXT}  - ")
+    offered = page.get_by_role("listbox", name="Completions").get_by_role("option")
+    page.keyboard.type("{at: 9s, po")
+    expect(offered).to_contain_text(["poll_late"])
+    page.keyboard.press("Escape")
+    for key in ("Backspace", "Backspace", "k", "i"):
+        page.keyboard.press(key)
+    expect(offered).to_contain_text(["its process is gone"])
+    page.wait_for_timeout(
+        100
+    )  # A list that has just opened takes no key, so that who types on is not surprised.
+    page.keyboard.press("Tab")
+    expect(editor).to_contain_text("{at: 9s, kill: }")
+    page.keyboard.type("B")
+    page.keyboard.press("Escape")
+    said = page.locator("#checked")
+    expect(said).to_contain_text("unknown member B; there are A")
+    expect(page.locator(".cm-lintRange-error")).to_have_text("B")
+    page.keyboard.press("Backspace")
+    page.keyboard.type("A")
+    expect(said).to_have_text("No mistake.")
+    pasted(page, TEXT.replace("join", "joim"))
+    page.get_by_role("button", name="Use join").click()
+    expect(said).to_have_text("No mistake.")
+    expect(editor).to_contain_text("join: A")
+
+
+def test_tab_leaves_the_editor_and_a_fold_is_made_by_keys(open_page: Callable[..., Page], axe: str) -> None:
+    page = open_page("/simulate/")
+    editor = pasted(page, TEXT)
+    expect(editor).to_have_attribute("aria-describedby", "checked")
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Control+Shift+BracketLeft")
+    expect(page.locator(".cm-foldPlaceholder")).to_have_count(1)
+    expect(editor).not_to_contain_text("subscribe")
+    assert faults_of(page, axe) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(editor).not_to_be_focused()
+
+
+def test_what_was_typed_is_there_when_the_reader_comes_back_and_without_the_editor(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page("/simulate/", cold=True)
+    pasted(page, f"{TEXT}# mine\n")
+    page.goto(page.url.replace("/simulate/", "/help/"))
+    page.go_back()
+    editor = page.get_by_role("textbox", name="Scenario", exact=True)
+    expect(editor).to_contain_text("# mine")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.get_by_role("textbox", name="Scenario", exact=True)).not_to_contain_text("# mine")
+    broken = "throw new Error('not today');"
+    page.route(
+        "**/scenario/editor*.js", lambda route: route.fulfill(body=broken, content_type="text/javascript")
+    )
+    page.reload()
+    area = page.locator("textarea#scenario")
+    expect(area).to_be_visible()
+    expect(area).to_have_value(f"{TEXT}# mine\n")
+    page.get_by_role("button", name="Back to the text at the beginning").click()
+    expect(area).not_to_have_value(f"{TEXT}# mine\n")
+
+
+def test_a_megabyte_is_pasted_typed_in_and_refused_with_its_bound(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page("/simulate/", viewport={"width": 390, "height": 844})
+    editor = pasted(page, TEXT + "# a long line of text that says nothing\n" * 26_000)
+    expect(page.locator("#checked")).to_contain_text("longer than 256 KB")
+    page.keyboard.type("# and on")
+    expect(editor).to_contain_text("# and on")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
