@@ -18,6 +18,8 @@ from tests.services.team import Processes
 
 LIMIT_S = 600.0
 
+QUEUES = ("runs", "imports")
+
 TOKEN = "a-token-of-the-teams-own"
 
 
@@ -32,9 +34,34 @@ class Asked(Processes):
         }  # fmt: skip
         super().__init__(folder, os.environ | more)
         self.ports = [free_port() for _ in range(3)]
+        self.begun: dict[str, int] = {}
 
     def start_worker(self, queue: str) -> None:
         self.start(queue, "worker", "--queues", queue, "--concurrency", "1")
+
+    def start_server(self, number: int) -> None:
+        self.start(f"server-{number}", "serve", "--port", str(self.ports[number]))
+
+    def start(self, name: str, *words: str) -> None:
+        self.begun[name] = self.written(name)
+        super().start(name, *words)
+
+    def complete(self) -> None:
+        """Starts what does not run, and waits until all work."""
+        servers = [f"server-{number}" for number in range(len(self.ports))]
+        for name in (*servers, *QUEUES):
+            if name not in self.processes or self.processes[name].poll() is not None:
+                if name in QUEUES:
+                    self.start_worker(name)
+                else:
+                    self.start_server(int(name[-1]))
+        for name, begun in self.begun.items():
+            ready = "Working on" if name in QUEUES else "plays at"
+            until(lambda name=name, begun=begun, ready=ready: ready in self.log(name).read_text()[begun:])  # type: ignore[misc]
+
+    def written(self, name: str) -> int:
+        """Characters that the log of a process has by now."""
+        return len(self.log(name).read_text()) if self.log(name).exists() else 0
 
     def stop_worker(self, queue: str) -> None:
         self.processes[queue].send_signal(signal.SIGTERM)
@@ -88,12 +115,5 @@ def asked_team() -> Iterator[Asked]:
         stack.callback(redis.stop)
         made = Asked(folder, database, redis)
         stack.callback(made.end)
-        for number, port in enumerate(made.ports):
-            made.start(f"server-{number}", "serve", "--port", str(port))
-        for queue in ("runs", "imports"):
-            made.start_worker(queue)
-        for queue in ("runs", "imports"):
-            until(lambda queue=queue: "Working on" in made.log(queue).read_text())
-        for number in range(3):
-            until(lambda number=number: "plays at" in made.log(f"server-{number}").read_text())
+        made.complete()
         yield made

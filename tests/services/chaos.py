@@ -143,7 +143,7 @@ class Chaos:
 
     def _start(self, name: str) -> None:
         if name.startswith("server-"):
-            self.team.start(name, "serve", "--port", str(self.team.ports[int(name[-1])]))
+            self.team.start_server(int(name[-1]))
         else:
             self.team.start_worker(name)
 

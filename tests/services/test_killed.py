@@ -13,9 +13,7 @@ from simulations.world.engine import run as simulate
 from simulations.world.scenario import load
 from tests.benchmarks.generated.mixes import typical
 from tests.services.asked import Asked, until
-from tests.services.test_team import SCENARIO, team
-
-__all__ = ["team"]
+from tests.services.test_team import SCENARIO
 
 pytestmark = [pytest.mark.services, pytest.mark.once, pytest.mark.long]
 
@@ -71,7 +69,7 @@ def test_what_was_acknowledged_outlives_killed_workers_and_servers_and_the_work_
     assert facts(f"/api/imports/{found}")["id"] == found
     for queue in ("runs", "imports"):
         team.start_worker(queue)
-    team.start("server-0", "serve", "--port", str(team.ports[0]))
+    team.start_server(0)
 
     # A run is resumed by itself; it is the run that it would have been.
     until(lambda: facts(f"/api/timelines/{run}")["status"] not in ("running", "waiting", "away"))
