@@ -115,6 +115,7 @@ export class TextEditor {
           'aria-label': text.ariaLabel ?? text.labels[0]?.textContent ?? '',
           'aria-describedby': described,
           spellcheck: 'false',
+          tabindex: '0',
         }),
         keymap.of([
           { key: 'Mod-Enter', run: () => (onRun?.(), Boolean(onRun)) },
