@@ -49,6 +49,7 @@ class TroubleRow(TypedDict):
     """A group in the table. Of ``severity`` (0 to 2), ``worst_ms``, ``worst_member`` and ``per_hour`` the common causes are left out.
 
     ``at``: the step of the worst moment. ``causes``: places of ``TroubleTable.causes``. ``still``: null where the log cannot show it.
+    ``unread``: partitions without an owner at the end, or with one that commits nothing of them.
     ``note``: what else is to be said of the group's log, such as gaps; mostly empty.
     """
 
@@ -65,6 +66,7 @@ class TroubleRow(TypedDict):
     worst_ms: int | None
     worst_member: str
     rebalances: int
+    unread: int
     per_hour: float | None
     at: int | None
     strip: list[StripCell]
@@ -174,6 +176,7 @@ def _row(
         worst_ms=worst_ms,
         worst_member=next((one["name"] for one in own if one["name"]), ""),
         rebalances=rebalances,
+        unread=figures.get("unread") or 0,
         per_hour=_per_hour(rebalances, axis),
         at=own[0]["sequence"] if left_out and own else worst.get("sequence"),
         strip=_strip(starts, short.get("no_owner_ms") or [], each, axis),

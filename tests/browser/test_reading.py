@@ -52,8 +52,9 @@ def test_the_story_is_folded_beneath_the_headline_and_begins_with_what_happened(
     told = page.evaluate("JSON.parse(document.getElementById('timeline-data').textContent).summary.verdict")
     headline = page.locator("#headline")
     assert headline.text_content() == told["headline"]["text"]
+    expect(page.locator("#badge .severity")).to_contain_text("Rebalance storm")
     expect(headline.locator(".clause").first).to_have_attribute("data-at", re.compile(r"\d+"))
-    assert page.locator("#figures dt").all_inner_texts() == ["Severity", "From", "Longest wait", "Still so"]
+    assert page.locator("#figures dt").all_inner_texts() == ["From", "Unread", "Longest wait", "Still so"]
     story = page.locator("#verdict")
     expect(story).to_be_hidden()
     page.locator("#whole summary").click()

@@ -38,11 +38,16 @@ def test_two_thousand_groups_are_rows_of_forty_pixels_that_keys_step_through(
     page: Page = open_page("/groups", viewport={"width": 820, "height": 900})
     expect(page.locator("#troubles-says")).to_contain_text("groups are in trouble")
     rows = page.locator("#troubles-rows .tr")
+    expect(page.locator("#troubles-figures dt")).to_have_text(
+        ["Groups", "In trouble", "Rebalances", "Unread now"]
+    )
+    expect(page.locator("#troubles-rest")).to_contain_text("groups without trouble")
     heights: list[Any] = rows.evaluate_all("rows => rows.map(row => row.getBoundingClientRect().height)")
     assert heights
     assert max(heights) <= 40
     assert len(heights) < 100, "rows out of sight exist"
     rows.first.locator("a").focus()
+    expect(page.locator(".thead .c")).to_be_hidden()
     first = page.evaluate("document.activeElement.dataset.key")
     assert re.search(
         r"\?at=[1-9]\d*&within=([6-9]\d|\d{3,})$", str(rows.first.locator("a").get_attribute("href"))
@@ -64,6 +69,7 @@ def test_two_thousand_groups_are_rows_of_forty_pixels_that_keys_step_through(
     for tab in ("#troubles-in", "#troubles-all"):
         page.get_by_role("button", name="Show the 20").click()
         expect(page.locator("#troubles-count")).to_contain_text("20 groups of")
+        expect(page.locator(".thead .c")).to_be_visible()
         expect(page.get_by_role("button", name="Showing the 20", pressed=True)).to_be_focused()
         expect(page.locator(".two [aria-pressed=true]")).to_have_count(0)
         page.locator(tab).click()

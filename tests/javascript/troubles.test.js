@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { narrowedRows, once, summed, sums } from '../../static/js/troubles/order.js';
+import { narrowedRows, once, summed, sums, totals } from '../../static/js/troubles/order.js';
 
 const row = (facts) => ({
   timeline: facts.group,
@@ -11,6 +11,7 @@ const row = (facts) => ({
   still: false,
   worst_ms: null,
   worst_member: '',
+  unread: 0,
   per_hour: 0,
   strip: [],
   causes: [],
@@ -60,6 +61,16 @@ test('the sentence counts groups in trouble, names what is still so and counts c
   );
   assert.equal(summed({ rows: [ROWS[2]], causes: [] }), 'Nothing wrong in 1 group.');
   assert.equal(summed({ rows: [], causes: [] }), '');
+});
+
+test('the figures count groups, those in trouble, all rebalances, and what nobody reads of those in trouble', () => {
+  const rows = [{ ...ROWS[0], unread: 4 }, ROWS[1], { ...ROWS[2], unread: 6 }];
+  assert.deepEqual(totals({ rows, cells: 3 }), [
+    ['Groups', '3', false],
+    ['In trouble', '2', true],
+    ['Rebalances', '2', false],
+    ['Unread now', '4 partitions', true],
+  ]);
 });
 
 test('the axis sums the cells of all rows, and choices are listed once', () => {

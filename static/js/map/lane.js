@@ -12,8 +12,8 @@ import { h, hit } from '../shared/dom.js';
 import { onTextSize, rem, textSize } from '../shared/text-size.js';
 import { columnOf, epochOf } from '../frame/view.js';
 import { capital } from '../frame/words.js';
+import { nameNode } from '../frame/name-node.js';
 import { byName } from '../frame/names.js';
-import { nameNode } from './list.js';
 
 const CHIP_PX = { width: 116, height: 30 };
 /** Rows of chips before they scroll: one member may own ten thousand. */

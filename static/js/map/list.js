@@ -9,7 +9,7 @@ import { h, hit } from '../shared/dom.js';
 import { rem } from '../shared/text-size.js';
 import { grouped } from '../shared/numbers.js';
 import { placeAfter } from '../shared/keys.js';
-import { parted } from '../frame/names.js';
+import { nameNode } from '../frame/name-node.js';
 
 /** From this height on every row in sight has its name next to it. */
 const NAMED_PX = 13;
@@ -18,18 +18,6 @@ const LABEL_PX = 26;
 /** Of thin rows, the neighbours of the one in focus are there for a screen reader. */
 const NEAR = 2;
 export const PIN_PX = 20;
-
-/** A name of which the middle goes where it does not fit; it is read whole. @param {string} name */
-export function nameNode(name) {
-  const { head, tail } = parted(name);
-  return h(
-    'bdi.mname',
-    { dir: 'auto', title: name },
-    h('span.sr', name),
-    h('span.mfront', { 'aria-hidden': 'true' }, head),
-    tail ? h('span.mback', { 'aria-hidden': 'true' }, tail) : null,
-  );
-}
 
 export class List {
   /** @type {Line[]} */

@@ -8,9 +8,13 @@
 
 import { duration, releasesText } from '../frame/words.js';
 import { h, hit, unbroken } from '../shared/dom.js';
+import { patternsOf } from './patterns.js';
 
 /** A time from here on (March 1973) is a clock's; one below is a simulation's. */
 const CLOCK_FROM_MS = 1e11;
+
+/** What the figure counts. */
+const UNREAD = 'Partitions that have no owner at the end, or one that commits nothing of them';
 
 /** Words of a story before "more". */
 const WORDS_MOST = 90;
@@ -20,10 +24,13 @@ const WORDS_MOST = 90;
  * @param {Summary} summary one of an earlier fold has no headline: its story is shown in full
  * @param {string | undefined} release of a run: its brokers follow the rules of this one
  */
-export function showVerdict(part, { verdict }, release = '') {
+export function showVerdict(part, summary, release = '') {
+  const { verdict } = summary;
   if (!verdict?.clauses.length) return;
   const { headline, clauses } = verdict;
   part('headline').replaceChildren(...(headline?.clauses ?? clauses).flatMap(shown));
+  part('badge').hidden = !headline?.severity;
+  if (headline?.severity) part('badge').replaceChildren(...badge(headline, summary));
   part('figures').replaceChildren(...(headline ? figuresOf(headline, release) : []));
   const story = part('verdict');
   const brief = briefOf(clauses);
@@ -71,16 +78,29 @@ export function briefOf(clauses) {
   return brief;
 }
 
+/**
+ * The pattern that opens the verdict, as the table of what is wrong has it, and whether that is certain.
+ *
+ * @param {import('../shapes').Headline} headline @param {Summary} summary
+ */
+function badge({ severity, certain }, summary) {
+  const pattern = patternsOf(summary).found.find(([one]) => one?.pattern)?.[0];
+  return [
+    h('span', { class: `tag severity ${severity}` }, pattern?.title ?? 'Other trouble', h('span.sr', `, ${severity}`)),
+    (pattern?.certain ?? certain) ? 'shown by the log' : 'inferred',
+  ];
+}
+
 /** @param {import('../shapes').Headline} headline @param {string} [release] */
-function figuresOf({ figures, clauses, severity, certain }, release) {
+function figuresOf({ figures, clauses }, release) {
   const { unread, partitions, longest_ms: ms, longest, still, releases = [] } = figures;
   const kafka = releasesText(releases, release);
   const since = clauses.find(({ at_ms: at }) => at !== undefined);
   return [
-    severity &&
-      figure('Severity', severity, severity === 'critical' ? '.bad' : '', certain ? 'Shown by the log' : 'Inferred'),
     since && figure(still ? 'Since' : 'From', shown(since)),
-    unread && figure('Unread', partitions ? `${unread} of ${partitions}` : `${unread}`, '.bad'),
+    // What is not over has partitions that this log may not show as unread: none is not said of it.
+    (unread || (still === false && partitions)) &&
+      figure('Unread', partitions ? `${unread} of ${partitions}` : `${unread}`, unread ? '.bad' : '', UNREAD),
     ms && figure('Longest wait', duration(ms), still ? '.bad' : '', longest ?? ''),
     still !== null && figure('Still so', still ? 'yes' : 'no'),
     kafka &&

@@ -4,7 +4,7 @@
  * @import {Narrowed, Table, TroubleRow} from './types'
  */
 
-import { counted } from '../shared/numbers.js';
+import { counted, grouped } from '../shared/numbers.js';
 
 /** @type {{[sort in Narrowed['sort']]: (one: TroubleRow, other: TroubleRow) => number}} */
 const ORDERS = {
@@ -36,6 +36,7 @@ export const bareRow = (group, facts) => ({
   worst_ms: null,
   worst_member: '',
   rebalances: 0,
+  unread: 0,
   per_hour: null,
   at: null,
   strip: [],
@@ -90,6 +91,19 @@ export function sums(rows, cells) {
   const sum = new Array(cells).fill(0);
   for (const row of rows) for (const { cell, rebalances } of row.strip) sum[cell] += rebalances;
   return sum;
+}
+
+/** Figures of all groups: a name, a value, and whether it is bad. What nobody reads of a group that was stopped is no trouble. @param {Table} table @returns {[string, string, boolean][]} */
+export function totals({ rows, cells }) {
+  const troubled = rows.filter(({ severity }) => severity > 0);
+  const unread = troubled.reduce((sum, row) => sum + row.unread, 0);
+  const rebalances = sums(rows, cells).reduce((sum, each) => sum + each, 0);
+  return [
+    ['Groups', grouped(rows.length), false],
+    ['In trouble', grouped(troubled.length), troubled.length > 0],
+    ['Rebalances', grouped(rebalances), false],
+    ['Unread now', counted(unread, 'partition'), unread > 0],
+  ];
 }
 
 /** The sentence over the table. @param {Table} table */

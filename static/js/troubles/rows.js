@@ -4,6 +4,7 @@
  * @import {Table, TroubleRow} from './types'
  */
 
+import { nameNode } from '../frame/name-node.js';
 import { duration, releasesText, shownName } from '../frame/words.js';
 import { isSeen, stateWords } from '../live/groups.js';
 import { h, rect, s } from '../shared/dom.js';
@@ -74,7 +75,7 @@ export function troubleRow(row, table, top) {
       'span.w.num',
       { role: 'cell' },
       row.worst_ms ? h('b', duration(row.worst_ms)) : h('span', '–'),
-      h('span.quiet', { title: row.worst_member }, row.worst_member),
+      row.worst_member ? h('span.quiet', nameNode(row.worst_member)) : null,
     ),
     h('span.r.num', { role: 'cell' }, row.per_hour === null ? '–' : grouped(row.per_hour)),
     h('span.st', { role: 'cell' }, strip(row, table)),

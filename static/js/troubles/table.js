@@ -9,7 +9,7 @@ import { isWithin, onWithin } from '../shared/text-size.js';
 import { onZone, showSwitch, stamp, stretch } from '../shared/times.js';
 import { VirtualList } from '../shared/virtual-list.js';
 import { counted } from '../shared/numbers.js';
-import { keyOf, narrowedRows, once, summed, sums } from './order.js';
+import { keyOf, narrowedRows, once, summed, sums, totals } from './order.js';
 import { axis, troubleRow } from './rows.js';
 
 /** Heights of a row in pixels: on one line of cells, and on three below `NARROW` pixels. */
@@ -58,7 +58,17 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
   function draw() {
     shown = narrowedRows(table.rows, asked);
     const troubled = table.rows.filter(({ severity }) => severity > 0).length;
+    const calm = table.rows.filter((row) => row.severity === 0);
     part('troubles-says').textContent = summed(table);
+    part('troubles-figures').replaceChildren(
+      ...(table.rows.length ? totals(table) : []).map(([name, value, bad]) =>
+        h('div', h('dt', name), h(`dd.num${bad ? '.bad' : ''}`, value)),
+      ),
+    );
+    part('troubles').classList.toggle('no-cause', !shown.some(({ causes }) => causes.length));
+    part('troubles-rest').hidden = asked.all || asked.cause !== null || !calm.length;
+    part('troubles-rest').textContent =
+      `${counted(calm.length, 'group')} without trouble: ${calm.filter((row) => !row.rebalances).length} never rebalanced`;
     for (const [id, words, on] of /** @type {const} */ ([
       ['troubles-in', `In trouble ${troubled}`, asked.cause === null && !asked.all],
       ['troubles-all', `All ${table.rows.length}`, asked.cause === null && asked.all],
@@ -175,7 +185,7 @@ export function troublesTable(first, { none = NO_GROUP() } = {}) {
   narrows('troubles-topic', 'topic', 'change');
   narrows('troubles-host', 'host', 'change');
   part('troubles-in').addEventListener('click', () => showAll(false));
-  part('troubles-all').addEventListener('click', () => showAll(true));
+  for (const id of ['troubles-all', 'troubles-rest']) part(id).addEventListener('click', () => showAll(true));
   part('troubles').addEventListener('keydown', (event) => {
     const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
     const target = /** @type {HTMLElement} */ (event.target);

@@ -28,6 +28,7 @@ export interface TroubleRow {
   worst_ms: number | null;
   worst_member: string;
   rebalances: number;
+  unread: number;
   per_hour: number | null;
   at: number | null;
   strip: StripCell[];
