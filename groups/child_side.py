@@ -11,7 +11,7 @@ from typing import IO, Any, Final
 
 import orjson
 
-from groups.address_space import bound_memory, forget_peak, memory_bytes
+from groups.address_space import bound_memory, memory_bytes
 
 MEMORY_BYTES_MOST: Final = 300 * 1024**2
 """A child that has grown to this ends after its answer: the largest questions take hundreds of megabytes, and Python
@@ -86,7 +86,6 @@ def answer_questions(answer: Callable[[Any], Iterable[bytes]]) -> None:
     lines = Lines(sys.stdout.buffer)
     try:
         for asked in sys.stdin.buffer:
-            forget_peak()
             for line in answer(_asked(asked, lines)):
                 lines.write(line)
             # Not `ru_maxrss`: a process begins with the peak of the one that started it.

@@ -61,7 +61,7 @@ def answer(question: dict[str, Any], clock: Callable[[], float]) -> Iterator[byt
     flushed_s, waiting, last, at_ms = clock(), 0, 0, scenario.start_ms
     # The same process may have run before.
     forget_peak()
-    times = Times(units=RUN_UNITS)
+    times = Times(units=RUN_UNITS, clock=clock)
     begun = times.clock()
     try:
         for entry in run(scenario, semantics, seed):
