@@ -365,6 +365,21 @@ def test_an_eager_rebalance_that_waited_for_a_dead_member_counts_from_its_last_c
     assert cost_of(MOVE._replace(stops_all=True), {PLACE: idle}, []).unread_ms == 0
 
 
+def test_of_a_dead_member_that_no_log_calls_silent_the_time_from_its_last_commit_counts() -> None:
+    """Polls show its removal alone: without this the lag of its last minute would be the usual one, and caught up at once."""
+    commits = [Commit(tick * TICK_MS, 10 * tick) for tick in (*range(15), *range(22, TICKS))]
+    known = PartitionEnds(LOOKS, ENDS, commits)
+    dead = Course((Tenure(0, "A"), Tenure(20_000, "B")), (), known, [known.lag(at_ms) for at_ms in LOOKS])
+    cost = cost_of(MOVE, {PLACE: dead}, LOOKS)
+    assert (cost.since_ms, cost.unread_ms, cost.waited, cost.caught_up_ms) == (14_000, 7_000, 70, 22_000)
+    seen_with_it = replace(
+        dead, ends=PartitionEnds(LOOKS, ENDS, [*commits[:15], Commit(20_000, 141), *commits[15:]])
+    )
+    assert cost_of(MOVE, {PLACE: seen_with_it}, LOOKS).since_ms == 14_000
+    other = cost_of(MOVE, {PLACE: replace(dead, tenures=(Tenure(0, "A"),))}, LOOKS)
+    assert (other.unread_ms, other.waited) == (0, 0)
+
+
 def test_who_has_not_caught_up_within_an_hour_is_said_not_to_have() -> None:
     looks = [*LOOKS, 26_000 + CATCH_UP_MS_MOST, 27_000 + CATCH_UP_MS_MOST]
     ends = [*ENDS, 400, 400]

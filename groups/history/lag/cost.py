@@ -91,9 +91,17 @@ class Cost:
 
 
 def cost_of(
-    rebalance: Rebalance, courses: Mapping[Place, Course], looks: Sequence[int], before: Cost | None = None
+    rebalance: Rebalance,
+    courses: Mapping[Place, Course],
+    looks: Sequence[int],
+    before: Cost | None = None,
+    *,
+    from_ms: int = 0,
 ) -> Cost:
-    """What it cost; ``looks`` are the times of the courses' lags, and ``before`` is the cost of the rebalance before this one."""
+    """What it cost; ``looks`` are the times of the courses' lags, and ``before`` is the cost of the rebalance before this one.
+
+    A silence that is inferred of its commits alone begins at ``from_ms`` at the earliest.
+    """
     changes = {place: changes_in(course, rebalance) for place, course in courses.items()}
     settled_ms = max((one.from_ms for some in changes.values() for one in some), default=rebalance.at_ms)
     counted_ms = before.settled_ms if before is not None else None
@@ -104,15 +112,17 @@ def cost_of(
     carried: list[Amount] = []
     for place, course in courses.items():
         if course.not_read is not None:
-            silent = unread[place] = _silent(
+            silent = unread[place] = silences[place] = _silent(
                 course.not_read, rebalance, settled_ms, counted_ms, is_reported=True
             )
         else:
-            silent = _silent(course.silent, rebalance, settled_ms, counted_ms)
-            if rebalance.stops_all and not silent:
-                silent = _silent(_missed(course, rebalance.at_ms), rebalance, settled_ms, counted_ms)
+            silent = silences[place] = _silent(course.silent, rebalance, settled_ms, counted_ms)
+            if (changes[place] or rebalance.stops_all) and not silent:
+                silent = _silent(_missed(course, from_ms, rebalance.at_ms), rebalance, settled_ms, counted_ms)
+            if rebalance.stops_all:
+                # Without that, who commits no more may still read: it bounds nothing that was read twice.
+                silences[place] = silent
             unread[place] = merged([*unassigned(course, rebalance), *silent, *late_starts(course, rebalance)])
-        silences[place] = silent
         since_ms = min([since_ms, *(one.from_ms for one in silent)])
     for place, course in courses.items():
         if not (changes[place] or unread[place] or rebalance.stops_all):
@@ -208,17 +218,25 @@ def _silent(
     return found
 
 
-def _missed(course: Course, at_ms: int) -> list[Stretch]:
-    """From the last commit before an eager rebalance on, where others should have come and there was something to read."""
-    if course.ends is None:
+def _missed(course: Course, from_ms: int, at_ms: int) -> list[Stretch]:
+    """From the last commit before ``at_ms`` on, where others should have come and there was something to read.
+
+    Of a partition that was taken from its owner: polls do not show that a member is dead before its session expires.
+    """
+    # A round that sees the next owner may see its first commit, too.
+    last = course.ends.committed_by(at_ms - 1) - 1 if course.ends is not None else -1
+    if course.ends is None or last < 0:
         return []
-    pauses = pauses_before(course.ends, at_ms)
-    last = course.ends.committed[course.ends.committed_by(at_ms) - 1] if pauses else None
-    if last is None or at_ms - last.at_ms <= MISSED_TIMES * max(pauses):
-        return []
+    commit = course.ends.committed[last]
+    pauses = pauses_before(course.ends, commit.at_ms)
+    written_ms = course.ends.reached_ms(commit, by_ms=at_ms)
     end = course.ends.end(at_ms)
-    is_waiting = not isinstance(end, NotKnown) and last.offset is not None and end > last.offset
-    return [Stretch(last.at_ms, at_ms)] if is_waiting else []
+    if not pauses or isinstance(written_ms, NotKnown) or isinstance(end, NotKnown):
+        return []
+    begin_ms = max(commit.at_ms, written_ms)
+    is_waiting = commit.offset is not None and end > commit.offset
+    is_missed = is_waiting and at_ms - begin_ms > MISSED_TIMES * max(pauses)
+    return [Stretch(max(from_ms, begin_ms), at_ms)] if is_missed else []
 
 
 def _waited(course: Course, unread: Sequence[Stretch]) -> tuple[int | None, NotKnown | None]:

@@ -56,7 +56,7 @@ def cost_of_range(
     }
     cost, costs = None, []
     for piece in _pieces(rebalances, between):
-        cost = cost_of(piece, inside, looks, cost)
+        cost = cost_of(piece, inside, looks, cost, from_ms=between.from_ms)
         costs.append(cost)
     return RangeCost(
         rebalances=sum(between.from_ms <= one.at_ms <= between.to_ms for one in rebalances),
