@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
@@ -110,3 +111,53 @@ def test_a_megabyte_is_pasted_typed_in_and_refused_with_its_bound(
     page.keyboard.type("# and on")
     expect(editor).to_contain_text("# and on")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_first_run_of_ones_own_is_built_by_mouse_and_by_keys_without_yaml(
+    open_page: Callable[..., Page], axe: str
+) -> None:
+    page = open_page("/simulate/")
+    text = page.locator("textarea#scenario")
+    builder = page.get_by_role("region", name="What happens")
+    builder.get_by_role("button", name="New scenario").click()
+    builder.get_by_role("button", name="+ Member").click()
+    builder.get_by_role("button", name="+ Topic").click()
+    name = builder.get_by_role("textbox", name="name", exact=True)
+    name.fill("pay ments")
+    name.press("Enter")
+    expect(page.locator("#checked")).to_contain_text("pay ments")
+    name.fill("payments")
+    name.press("Enter")
+    expect(text).to_have_value(re.compile(r"\n  payments: \{partitions: 6\}\n"))
+    # By mouse: the lane of B at 20 s, then ten seconds further.
+    builder.get_by_role("combobox", name="Event").select_option("kill")
+    track = builder.get_by_role("group", name="Member B").locator(".track")
+    room = track.bounding_box()
+    assert room
+    axis = room["width"] - 7 * 16
+    track.click(position={"x": axis / 3, "y": room["height"] - 4})
+    killed = builder.get_by_role("slider", name="kill B")
+    expect(killed).to_have_attribute("aria-valuetext", "at 20 s")
+    killed.drag_to(
+        killed, source_position={"x": 5, "y": 5}, target_position={"x": 5 + axis / 6, "y": 5}, force=True
+    )
+    expect(text).to_have_value(re.compile(r"  - \{at: 30s, kill: B\}\n"))
+    # By keys: a second back, a second on; another event is made and removed.
+    killed.focus()
+    killed.press("ArrowLeft")
+    expect(killed).to_have_attribute("aria-valuetext", "at 29 s")
+    expect(killed).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    builder.get_by_role("button", name="Add", exact=True).press("Enter")
+    builder.get_by_role("slider", name="kill A").press("Delete")
+    assert "kill: A" not in text.input_value()
+    assert faults_of(page, axe) == []
+    # The text is the truth, also where it is no YAML for a while.
+    written = text.input_value()
+    pasted(page, "{")
+    expect(builder).to_contain_text("no YAML now")
+    pasted(page, written.replace("30s, kill: B", "31s, kill: B"))
+    expect(killed).to_have_attribute("aria-valuetext", "at 31 s")
+    expect(page.locator("#checked")).to_have_text("No mistake.")
+    page.get_by_role("button", name="Run").click()
+    page.wait_for_url("**/t/**")

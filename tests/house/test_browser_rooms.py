@@ -34,7 +34,7 @@ KNOWS = {
     "forks": "shared",
     "rebalances": "figures shared",
     "remedies": "shared",
-    "scenario": "",
+    "scenario": "frame shared",
     "sweep": "shared",
     "timeline": "frame shared",
     "map": "board frame shared timeline",

@@ -27,19 +27,22 @@ from simulations.world.scenario.verbs import FORMS, WAYS, Who
 
 class Place(TypedDict, total=False):
     """What may come at one place: ``keys`` of a mapping, with the place of each; ``any``: the place of every other key; ``values``
-    that a text may have; ``names``: of which parts of the scenario's own it may be; ``verbs`` of a line of the script."""
+    that a text may have; ``names``: of which parts of the scenario's own it may be; ``many``: a list of them, also of one; ``verbs``
+    of a line of the script."""
 
     keys: Mapping[str, Place]
     any: Place
     values: list[str]
     names: list[str]
+    many: bool
     verbs: Mapping[str, VerbPlace]
 
 
 class VerbPlace(TypedDict):
-    """A verb's sentence, the place of what it is said of, and its own keys."""
+    """A verb's sentence, the place of what it is said of, and its own keys, of which it needs some."""
 
     sentence: str
+    needs: list[str]
     who: Place
     keys: Mapping[str, Place]
 
@@ -48,13 +51,14 @@ def vocabulary() -> Place:
     """The place of the whole text."""
     boolean = _values(("true", "false"))
     assignors = _values((*SERVER_ASSIGNORS, SCRIPTED, *STRATEGIES, *(f"{CLIENT}{name}" for name in BROUGHT)))
-    topics: Place = {"names": ["topics"]}
+    topic_name: Place = {"names": ["topics"]}
+    topics: Place = {**topic_name, "many": True}
     one_member: Place = {"names": ["members"]}
     topic = _keys(TOPIC_KEYS)
     set_otherwise: dict[str, Place] = {
         "protocol": _values(classic_members.PROTOCOLS),
         "client": _values(dict.fromkeys((*CLIENTS, *ConsumerClient))),
-        "assignors": _values(dict.fromkeys((*STRATEGIES, *BROUGHT))),
+        "assignors": {**_values(dict.fromkeys((*STRATEGIES, *BROUGHT))), "many": True},
         "upgrade_from": boolean,
         "revoke_commits": boolean,
     }
@@ -68,7 +72,7 @@ def vocabulary() -> Place:
         assignor_calls=boolean,
         fetch_offsets=boolean,
     )
-    denied: dict[str, Place] = {"operation": _values(access.Operation), "topic": topics}
+    denied: dict[str, Place] = {"operation": _values(access.Operation), "topic": topic_name}
     owned: Place = {"any": {}, "names": ["topics"]}
     started = _keys(start.MEMBER_KEYS, owned=owned, target=owned, revoking=owned)
     extras: dict[str, Place] = {
@@ -102,6 +106,7 @@ def vocabulary() -> Place:
             "verbs": {
                 verb: {
                     "sentence": form.sentence,
+                    "needs": list(form.needs),
                     "who": WHO[form.who],
                     "keys": {key: _extra(verb, key, extras) for key in form.keys},
                 }

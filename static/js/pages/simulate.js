@@ -24,12 +24,15 @@ const draft = `scenario ${location.pathname}${location.search}`;
 
 /** @type {import('../scenario/editor.js').TextEditor | null} */
 let editor = null;
+/** @type {import('../scenario/builder.js').Builder | null} */
+let builder = null;
 let asked = 0;
 let timer = /** @type {any} */ (null);
 
 async function check() {
   asked += 1;
   const mine = asked;
+  if (builder) builder.text = text.value;
   keep(draft, text.value === original ? null : text.value, 'sessionStorage');
   const most = Number(box.dataset.most);
   if (text.value.length > most)
@@ -97,6 +100,13 @@ async function begin() {
       described: 'checked',
       choices: (all, at) => choicesAt(all, at, vocabulary),
       onRun: () => form.requestSubmit(),
+    });
+    const { Builder } = await import('../scenario/builder.js');
+    builder = new Builder(part('builder'), {
+      vocabulary,
+      read: () => text.value,
+      write: (all) => editor && (editor.value = all),
+      go: (line) => editor?.go(line),
     });
   } catch {
     // The text area stays.

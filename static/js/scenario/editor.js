@@ -157,8 +157,15 @@ export class TextEditor {
 
   /** @param {string} value */
   set value(value) {
-    const { doc } = this.view.state;
-    if (value !== doc.toString()) this.view.dispatch({ changes: { from: 0, to: doc.length, insert: value } });
+    const old = this.view.state.sliceDoc();
+    // Between the first letter that differs and the last: the cursor stays in its line.
+    let from = 0;
+    while (from < old.length && old[from] === value[from]) from += 1;
+    let end = 0;
+    const most = Math.min(old.length, value.length) - from;
+    while (end < most && old.at(-1 - end) === value.at(-1 - end)) end += 1;
+    if (value !== old)
+      this.view.dispatch({ changes: { from, to: old.length - end, insert: value.slice(from, value.length - end) } });
   }
 
   /** @param {Problem[]} problems */

@@ -15,7 +15,8 @@
  * @property {Place} [any]
  * @property {string[]} [values]
  * @property {('members' | 'topics' | 'group')[]} [names]
- * @property {{[verb: string]: {sentence: string, who: Place, keys: {[name: string]: Place}}}} [verbs]
+ * @property {boolean} [many] a list of them, also of one
+ * @property {{[verb: string]: {sentence: string, needs: string[], who: Place, keys: {[name: string]: Place}}}} [verbs]
  *
  * @typedef {{label: string, detail?: string, key: boolean}} Choice
  */
@@ -99,26 +100,28 @@ export function namesIn(text) {
   };
 }
 
+/** The place of a key; `keys` are all that the mapping has. @param {Place | undefined} place @param {string} key @param {string[]} keys */
+export function placeUnder(place, key, keys) {
+  const verbs = place?.verbs ?? {};
+  const verb = keys.find((other) => verbs[other]);
+  /** @type {Place | undefined} */
+  const of = verbs[key] ? verbs[key].who : verbs[verb ?? '']?.keys[key];
+  return of ?? place?.keys?.[key] ?? place?.any;
+}
+
 /** What may come at a cursor. @param {string} text @param {number} at @param {Place} vocabulary @returns {{choices: Choice[], word: string}} */
 export function choicesAt(text, at, vocabulary) {
   const { path, atKey, keys, word } = cursorAt(text, at);
   if (atKey && !path.length) keys.push(...[...text.matchAll(/^(\w+):/gm)].map(([, key]) => key));
-  const verb = (/** @type {Place} */ place) => keys.find((key) => place.verbs?.[key]);
   /** @type {Place | undefined} */
   let place = vocabulary;
-  for (const key of path) {
-    if (key === null || !place) continue;
-    const { verbs } = /** @type {Place} */ (place);
-    /** @type {Place | undefined} */
-    const of = verbs && (verbs[key] ? verbs[key].who : verbs[verb(place) ?? '']?.keys[key]);
-    place = of ?? place.keys?.[key] ?? place.any;
-  }
+  for (const key of path) if (key !== null) place = placeUnder(place, key, keys);
   if (!place) return { choices: [], word };
   const { verbs, names = [], values = [] } = place;
   /** @type {Choice[]} */
   const choices = [];
   if (atKey && verbs) {
-    const chosen = verb(place);
+    const chosen = keys.find((key) => verbs[key]);
     if (!keys.includes('at')) choices.push({ label: 'at', detail: 'when, such as 12s', key: true });
     const own = chosen ? Object.keys(verbs[chosen].keys) : [];
     choices.push(...own.map((label) => ({ label, key: true })));
