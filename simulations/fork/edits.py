@@ -9,7 +9,7 @@ from groups.releases import Release
 from simulations.fork.values import CLASSIC, CONSUMER, FAULTS_MOST, Edits, Fault, ForkError
 from simulations.protocol.assignors import SERVER_ASSIGNORS
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
-from simulations.protocol.client.classic.releases import RELEASES
+from simulations.protocol.client.classic.releases import CLIENTS
 from simulations.protocol.coordinator.settings import MAX_INT
 from simulations.world.scenario import Verb
 from simulations.world.scenario.actions import COORDINATOR
@@ -133,7 +133,7 @@ _READ: Final[Mapping[str, Callable[[object, str], Value]]] = {
     "callback_ms": _whole(0, TIMEOUT_MOST_MS),
     "rate": _whole(1, RATE_MAX),
     "brokers": _one_of([str(release) for release in Release]),
-    "client": _one_of(tuple(RELEASES)),
+    "client": _one_of(tuple(CLIENTS)),
     "group_epoch": _whole(1, MAX_INT),
     "assignment_epoch": _whole(1, MAX_INT),
     "seed": _whole(0, SEED_MOST),

@@ -9,7 +9,7 @@ from simulations.fork.rows import NOT_IN_LOG, Rows
 from simulations.fork.values import CLASSIC, CONSUMER, Document, Moment
 from simulations.protocol.assignors import SERVER_ASSIGNORS
 from simulations.protocol.assignors.classic.strategies import STRATEGIES
-from simulations.protocol.client.classic.releases import RELEASES
+from simulations.protocol.client.classic.releases import CLIENTS
 from simulations.protocol.coordinator.settings import Settings
 from simulations.world.scenario.classic_members import Classic
 
@@ -123,7 +123,7 @@ def _assignor(rows: Rows, moment: Moment, protocol: str, document: Document) -> 
         )  # fmt: skip
         document.pop("assignor", None)
         client, _ = (
-            rows.choice("client", "Release of the clients", None, USUAL_CLIENT, tuple(RELEASES), NOT_IN_LOG)
+            rows.choice("client", "Clients", None, USUAL_CLIENT, tuple(CLIENTS), NOT_IN_LOG)
             if not moment.scenario
             else (None, False)
         )

@@ -168,6 +168,20 @@ def test_a_group_moves_to_the_other_protocol_member_by_member() -> None:
     assert {member["protocol"] for member in frame(state)["members"].values()} == {"classic"}
 
 
+@pytest.mark.parametrize(
+    ("name", "refused"), [("kip429-eager", ""), ("kip341-generation", "librdkafka does not know sticky")]
+)
+def test_a_classic_log_goes_on_with_librdkafka_where_it_knows_the_assignor(name: str, refused: str) -> None:
+    moment = moment_of(name, len(entries_of(name)) * 2 // 3, scenario=None)
+    edits = edits_of({"client": "librdkafka"}, None)
+    if refused:
+        with pytest.raises(ForkError, match=refused):
+            taken_over(moment, edits)
+        return
+    members = load(taken_over(moment, edits).text, "fork").members.values()
+    assert {member.classic and member.classic.client for member in members} == {"librdkafka"}
+
+
 def test_later_lines_that_an_edit_makes_impossible_are_left_out_with_their_reason() -> None:
     name = "released-member-failure"
     scenario = studies.load(name)
