@@ -13,7 +13,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from explorer.agents.claims import Checked, Claim, Kind, check
 from explorer.client import ApiError, Client, Unreachable
-from explorer.client.rows import EntryRow, FindingRow, NoteRow, OwnerRow, RebalanceRow, TimelineRow
+from explorer.client.rows import EntryRow, FindingRow, MotifRow, NoteRow, OwnerRow, RebalanceRow, TimelineRow
 from groups.places import VERSION
 
 INSTRUCTIONS: Final = (
@@ -106,6 +106,11 @@ def server_of(url: str, token: str, *, may_write: bool) -> MCPServer[Any]:
     def rebalances(context: Context, timeline: str) -> list[RebalanceRow]:
         """Every rebalance: cause, moves, who blocked whom, and what it cost."""
         return client_of(context).rebalances(timeline)
+
+    @tool
+    def motifs(context: Context, timeline: str) -> list[MotifRow]:
+        """What repeats: partitions that return to a former owner, members that join amid a reconciliation, or leave three times or more."""
+        return client_of(context).motifs(timeline)
 
     @tool
     def who_blocked_whom(context: Context, timeline: str) -> list[Sentence]:

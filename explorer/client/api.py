@@ -11,12 +11,14 @@ from .connection import ApiError, Connection
 from .rows import (
     EntryRow,
     FindingRow,
+    MotifRow,
     NoteRow,
     OwnerRow,
     RebalanceRow,
     TimelineRow,
     finding_row,
     link,
+    motif_row,
     note_row,
     owner_rows,
     rebalance_row,
@@ -87,6 +89,12 @@ class Client(Connection):
         """The table of rebalances, with what each cost."""
         rows = self.get(self.address(timeline, "/rebalances"))["rebalances"]
         return [rebalance_row(each, timeline, self.url) for each in rows]
+
+    def motifs(self, timeline: str) -> list[MotifRow]:
+        """What happened several times to the same member or partition. Waits until the log is opened."""
+        while not (found := self.get(self.address(timeline, "/motifs")))["is_known"]:
+            time.sleep(LOOK_EVERY_S)
+        return [motif_row(one, timeline, self.url) for one in found["motifs"]]
 
     def frame(self, timeline: str, at: int | None = None) -> dict[str, Any]:
         """The group after an entry; after the last one if none is named."""

@@ -53,6 +53,16 @@ class RebalanceRow(TypedDict):
     url: str
 
 
+class MotifRow(TypedDict):
+    kind: str
+    text: str
+    at_ms: int
+    sequences: list[int]
+    """The proof, in order; the motif was complete at the last."""
+
+    url: str
+
+
 class EntryRow(TypedDict):
     sequence: int
     at_ms: int
@@ -129,6 +139,17 @@ def finding_row(finding: Answer, timeline: str, server: str) -> FindingRow:
         "first": first,
         "sequences": sequences,
         "url": link(server, timeline, first),
+    }
+
+
+def motif_row(motif: Answer, timeline: str, server: str) -> MotifRow:
+    sequences = motif["sequences"]
+    return {
+        "kind": motif["kind"],
+        "text": motif["text"],
+        "at_ms": motif["at_ms"],
+        "sequences": sequences,
+        "url": link(server, timeline, sequences[-1]),
     }
 
 

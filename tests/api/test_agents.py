@@ -92,6 +92,10 @@ async def test_each_sentence_has_its_entries_and_a_link(server: Served) -> None:
             for row in (await asked(client, "findings", timeline=STUDY))["rows"]
         )
         assert (await asked(client, "rebalances", timeline=STUDY))["rows"]
+        flapping = next(row["id"] for row in listed if row["group"] == "flapping-leaves")
+        motifs = (await asked(client, "motifs", timeline=flapping))["rows"]
+        assert "left_often" in {row["kind"] for row in motifs}
+        assert all(row["url"] == f"{server.url}/t/{flapping}?at={row['sequences'][-1]}" for row in motifs)
         assert (await asked(client, "frame", timeline=STUDY, at=40))["sequence"] == 40
         assert len((await asked(client, "entries", timeline=STUDY, first=3, last=4))["rows"]) == 2
         assert (await asked(client, "owners", timeline=STUDY))["rows"]

@@ -222,3 +222,13 @@ def test_a_mistyped_id_among_those_to_remove_leaves_all_of_them(stored: Stored) 
         lines("remove", timeline.id, "mistyped")
     assert refused.value.returncode == 1
     assert storage.get(timeline.id)
+
+
+def test_motifs_have_a_line_each_with_the_entries_that_prove_them(stored: Stored) -> None:
+    story = Story().joins("A", [0]).joins("B", [1])
+    for _ in range(3):
+        story = story.leaves("B").joins("B", [1])
+    timeline = stored(story)
+    found = lines("motifs", timeline.id)
+    assert found == storage.motifs(timeline)["motifs"]
+    assert "B leaves 3 times" in [one["text"] for one in found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from groups import database, exporting, storage
 from groups.command_line import TerminalCommand, file_named, in_one_line, usage, whole_number
+from groups.history.digests.motifs import Motif
 from groups.history.entries import Entry, EntryLine
 from groups.history.frames.frame import frame
 from groups.history.frames.watch import WatchError
@@ -48,7 +49,7 @@ class Command(TerminalCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         in_one_line(parser)
         verbs = parser.add_subparsers(
-            dest="verb", required=True, metavar="list|show|lag|watch|export|add|rename|remove"
+            dest="verb", required=True, metavar="list|show|lag|motifs|watch|export|add|rename|remove"
         )
         listing = verbs.add_parser("list", help="a line for each stored timeline, the newest first")
         listing.add_argument(
@@ -85,6 +86,10 @@ class Command(TerminalCommand):
             lag.add_argument(
                 f"--{name}", dest="instead", action="store_const", const=name, help=f"{text}, a line each"
             )
+        repeated = verbs.add_parser(
+            "motifs", help="what happened several times to the same member or partition, a line each"
+        )
+        repeated.add_argument("id", help="as `timeline list` tells it")
         watch = verbs.add_parser("watch", help="where the value of a watch expression changes, as JSON")
         watch.add_argument("id", help="as `timeline list` tells it")
         watch.add_argument("of", metavar="EXPRESSION", help='such as "group epoch minus member epoch of B"')
@@ -188,6 +193,9 @@ class Command(TerminalCommand):
             except WatchError as error:
                 raise usage(str(error)) from error
             return
+        if options["verb"] == "motifs":
+            yield from motifs(timeline)
+            return
         if options["verb"] == "lag":
             yield from lags(timeline, self.stderr, instead=options["instead"])
             return
@@ -197,6 +205,14 @@ class Command(TerminalCommand):
                 f"Timeline {timeline.id} stores entries of format {timeline.entry_format}, which this version cannot read."
             )
         yield from SHOW[options["format"]](timeline, at)
+
+
+def motifs(timeline: Timeline) -> Sequence[Motif]:
+    """Chunks of a log that nobody has opened are opened a few at a time, with each question."""
+    found = storage.motifs(timeline)
+    while not found["is_known"]:
+        found = storage.motifs(timeline)
+    return found["motifs"]
 
 
 def lags(
