@@ -97,6 +97,8 @@ def test_the_table_of_rebalances_sorts_filters_and_opens_a_moment(
     expect(rows.first).to_contain_text("A was removed")
     page.get_by_role("button", name="Records waited").click()
     expect(rows.first).to_contain_text("not known")
+    waited = rows.first.get_by_role("cell", name="not known").first
+    expect(waited).to_have_attribute("title", re.compile("Nobody asked the brokers"))
     page.get_by_label("Filter").fill("rejoined")
     expect(page.locator("#count")).to_have_text("1 of 4 rebalances")
     for width in (820, 390):

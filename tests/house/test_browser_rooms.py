@@ -32,7 +32,7 @@ KNOWS = {
     "live": "frame shared",
     "sharing": "shared",
     "forks": "shared",
-    "rebalances": "figures shared",
+    "rebalances": "figures frame shared",
     "remedies": "shared",
     "scenario": "frame shared",
     "sweep": "shared",

@@ -6,9 +6,12 @@
  *   interrupted: string[], blocked: string[], proof: number[], cost: Cost | null}} Rebalance
  * @typedef {{timeline: string, first_ms: number | null, last_ms: number | null, rebalances: Rebalance[]}} Table
  * @typedef {{column: number, down: boolean}} Order
+ * @typedef {[string, (row: Rebalance) => number | string, (row: Rebalance, first: number) => string, ((row: Rebalance) => string)?]} Column
+ *   name, what it is sorted by, what it shows, and why that is not known
  */
 
-import { costCells } from '../figures/lag-words.js';
+import { REASONS, costCells } from '../figures/lag-words.js';
+import { when } from '../frame/words.js';
 import { h, table } from '../shared/dom.js';
 
 const seconds = (/** @type {number | null | undefined} */ ms) =>
@@ -32,17 +35,18 @@ function caughtUpAfter({ caught_up_ms, caught_up_why, estimate, settled_ms }) {
  * @param {string} name
  * @param {number} cell
  * @param {(cost: Cost) => number | null} by
- * @returns {[string, (row: Rebalance) => number, (row: Rebalance) => string]}
+ * @returns {Column}
  */
 const costed = (name, cell, by) => [
   name,
   (row) => (row.cost && by(row.cost)) ?? -1,
   (row) => (row.cost ? (costCells(row.cost)[cell].text ?? 'not known') : ''),
+  (row) => (row.cost && costCells(row.cost)[cell].why) ?? '',
 ];
 
-/** Name, what it is sorted by, what it shows. @type {[string, (row: Rebalance) => number | string, (row: Rebalance, first: number) => string][]} */
+/** @type {Column[]} */
 export const COLUMNS = [
-  ['When', (row) => row.at_ms, (row, first) => seconds(row.at_ms - first)],
+  ['When', (row) => row.at_ms, (row, first) => when(row.at_ms, first)],
   ['Epoch', (row) => row.epoch, (row) => String(row.epoch)],
   ['Cause', (row) => row.causes.join(), (row) => row.causes.join('; ') || 'not known'],
   ['Who', (row) => row.who.join(), (row) => row.who.join(', ')],
@@ -86,9 +90,9 @@ export function tableOf(of, rows, order, sort) {
     ),
   );
   const cell = (/** @type {Rebalance} */ row, /** @type {number} */ column) => {
-    const [name, , show] = COLUMNS[column];
-    if (column) return h('td', { 'data-label': name }, show(row, first));
-    return h('th', { scope: 'row' }, h('a', { href: `/t/${of.timeline}?at=${row.sequence}` }, `${show(row, first)} s`));
+    const [name, , show, why] = COLUMNS[column];
+    if (column) return h('td', { 'data-label': name, title: REASONS[why?.(row) ?? ''] ?? null }, show(row, first));
+    return h('th', { scope: 'row' }, h('a', { href: `/t/${of.timeline}?at=${row.sequence}` }, show(row, first)));
   };
   return table(
     'table.rtable',
