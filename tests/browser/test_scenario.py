@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
+from tests.browser.pictures.acts import pasted
 from tests.browser.test_access import faults_of
 
 TEXT = """topics: {orders: {partitions: 2}}
@@ -15,21 +16,6 @@ members:
 script:
   - {at: 0s, join: A}
 """
-
-
-PASTES = """text => {
-    const data = new DataTransfer();
-    data.setData('text/plain', text);
-    document.activeElement.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
-}"""
-
-
-def pasted(page: Page, text: str) -> Locator:
-    """Pastes a text into the editor in the place of what is there."""
-    editor = page.get_by_role("textbox", name="Scenario", exact=True)
-    editor.press("Control+a")
-    page.evaluate(PASTES, text)
-    return editor
 
 
 def test_keys_verbs_and_members_are_completed_and_a_mistake_is_mended_at_its_place(

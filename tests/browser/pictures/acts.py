@@ -103,10 +103,26 @@ def paste_nonsense(page: Page) -> None:
     page.wait_for_timeout(400)
 
 
+PASTES = """text => {
+    const data = new DataTransfer();
+    data.setData('text/plain', text);
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
+}"""
+
+
+def pasted(page: Page, text: str) -> Locator:
+    """Pastes a text into the editor in the place of what is there."""
+    editor = page.get_by_role("textbox", name="Scenario", exact=True)
+    editor.press("Control+a")
+    page.evaluate(PASTES, text)
+    return editor
+
+
 def run_nonsense(page: Page) -> None:
     """A scenario with a mistake, which is answered at its line."""
-    page.locator("textarea").first.fill(
-        "topics: {foo: {partitions: 3}}\nmembers: {A: {subscribe: [foo]}}\nscript:\n  - {at: 0s, jion: A}\nuntil: 10s"
+    pasted(
+        page,
+        "topics: {foo: {partitions: 3}}\nmembers: {A: {subscribe: [foo]}}\nscript:\n  - {at: 0s, jion: A}\nuntil: 10s",
     )
     page.get_by_role("button", name="Run", exact=True).click()
     page.locator(".refused").first.wait_for()
