@@ -233,6 +233,7 @@ def test_a_process_that_leaves_each_time_left_and_came_back() -> None:
         synced(log.at(at_ms + 5_000), of_clients(2 * turn + 3, {drawn("a"): [0, 1]}))
     [one] = found(log, "crash_loop")
     assert one["says"].replace("\u202f", " ") == "b left and came back four times, about every 10 s"
+    assert "pattern" not in one, "who leaves each time did not crash"
 
 
 def test_a_last_commit_that_fits_both_timeouts_of_a_classic_member_names_both() -> None:

@@ -151,7 +151,8 @@ def test_a_group_whose_last_members_were_removed_is_critical_and_one_that_they_l
     empty |= {"length_ms": 70_000, "open": True}
 
     def of_last(**facts: object) -> Fields:
-        made = verdict([gone("app-a", **facts), empty], first_ms=0, last_ms=90_000)
+        found = [gone("app-a", **facts), empty]
+        made = verdict(found, first_ms=0, last_ms=90_000, size=Size(None, 6))
         assert made is not None
         # Lists that sort by a column rank it as the table does.
         level = (
@@ -163,6 +164,7 @@ def test_a_group_whose_last_members_were_removed_is_critical_and_one_that_they_l
 
     removed = of_last()
     assert (removed["severity"], removed["figures"]["still"]) == ("critical", True)
+    assert removed["figures"]["unread"] == 6
     assert removed["text"].endswith("; no member is left; still so.")
     assert of_last(looks_like="left")["severity"] is None
     assert of_last(at_ms=15_000)["severity"] == "warning"

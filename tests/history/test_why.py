@@ -194,6 +194,12 @@ def test_a_killed_process_that_is_back_before_its_session_expires_is_one_process
     assert one["says"] == "crashy was restarted without a leave four times, about every 7\u202fs"
     assert {each["lane"] for each in story.summary()["cast"][1:]} == {lives[0]}
     assert "At 20.0 s crashy joined" not in story.verdict()
+    assert (one["title"], one["severity"], bool(one["causes"] and one["look_at"])) == (
+        "Crash loop",
+        "warning",
+        True,
+    )
+    assert story.found("session_expiry") == [], "the loop explains its sessions"
 
 
 def test_two_processes_of_one_client_id_keep_names_of_their_own() -> None:

@@ -42,8 +42,8 @@ OWN: Final[Mapping[str, str]] = {
 OTHERS: Final[Mapping[tuple[str, str], str]] = {
     (
         "incident-rebalance-storm",
-        "session_expiry",
-    ): "each of the crashed processes is removed when its session expires",
+        "crash_loop",
+    ): "each of the processes crashes again and again; that is why its sessions expire",
     (
         "incident-zombie-member",
         "session_expiry",
@@ -113,7 +113,7 @@ def declared() -> dict[str, DeclaredPattern]:
     return {each.pattern.kind: each for each in finders() if isinstance(each, DeclaredPattern)}
 
 
-BY_HAND = {"causeless_rebalances", "fence_loop", "short_rebalance_timeout", "two_owners"}
+BY_HAND = {"causeless_rebalances", "crash_loop", "fence_loop", "short_rebalance_timeout", "two_owners"}
 """What no simulated coordinator brings about; the tests of each, in ``tests/history``, have logs of it."""
 
 

@@ -45,6 +45,8 @@ def verdict(
     log = Span(last_ms if first_ms is None else first_ms, last_ms)
     text = Text(*log)
     lead = opening_pattern(findings)
+    if lead is not None and lead["kind"] == "crash_loop":
+        lead = None  # Its event describes it, with what it cost.
     if lead is not None:
         text.sentence([Part(lead["says"], lead["steps"][0], lead["steps"]), *lead_times(lead)])
     for parts in (*broken(by_kind), *differences(by_kind), *opening(by_kind)):

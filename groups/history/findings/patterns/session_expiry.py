@@ -2,7 +2,7 @@
 
 Needs: the coordinator's log (timers), or commits, from whose end one session timeout before the removal it is inferred (``removed``).
 Claims: who, when, how long its session was, whether it came back. A static member that had left for now is ``limbo`` or
-``static_churn``. A client that ended as a broker refused it (UNSUPPORTED_VERSION) is no such member: its session does run out, and
+``static_churn``; of a process in a ``crash_loop`` that is what explains its sessions. A client that ended as a broker refused it (UNSUPPORTED_VERSION) is no such member: its session does run out, and
 ``refused`` and ``feature`` contain why. Cannot know: whether the process crashed, froze, or was cut off.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from groups.history.evidence.lives import Going
+from groups.history.findings.crash_loop import crashing
 from groups.history.findings.facts import Facts, Timeout
 from groups.history.findings.finding import Finding
 from groups.history.findings.patterns.pattern import COMMITS, RECORDS, TIMERS, Pattern, Severity
@@ -50,14 +51,14 @@ def found_expired(facts: Facts) -> Iterator[Finding]:
         for one in reversed(facts.troubles.kept["refused"])
         if one["code"] == UNSUPPORTED_VERSION
     }
+    looping = crashing(facts)
+    goings_here = [going for going in facts.lives.goings if not going.away and going.lane not in looping]
     sure = [
         going
-        for going in facts.lives.goings
-        if going.why == "session_expired"
-        and not going.away
-        and ended.get(going.member, going.sequence) >= going.sequence
+        for going in goings_here
+        if going.why == "session_expired" and ended.get(going.member, going.sequence) >= going.sequence
     ]
-    guesses = [going for going in facts.lives.goings if going.why is None and not going.away]
+    guesses = [going for going in goings_here if going.why is None]
     looks = [
         going
         for going in guesses

@@ -107,6 +107,10 @@ def _figures(
     silent = {place for one in by_kind.get("silent", ()) if one["open"] for place in one["partitions"]}
     unread = {one["partition"] for one in by_kind.get("unread", ()) if one["open"]}
     count = max([len(free), *free.values()]) + len((silent | unread) - set(free))
+    is_trouble = worst.level is not Level.NEWS and worst.still
+    if is_trouble and any(one["open"] for one in by_kind.get("emptied", ())):
+        # Of a group that was shut down nobody expects a reader.
+        count = size.partitions or count
     return Figures(
         since_ms=since_ms,
         unread=count,

@@ -24,7 +24,9 @@ from groups.history.words import counted, listed
 AGAIN: Final = 10**7
 """What happens repeatedly weighs more than any one of it."""
 
-COVERED: Final = frozenset({"session_expiry", "poll_interval_exceeded", "storm", "static_churn"})
+COVERED: Final = frozenset(
+    {"crash_loop", "session_expiry", "poll_interval_exceeded", "storm", "static_churn"}
+)
 """Patterns whose members, times and harm a removal or a loop describes better."""
 
 OWN: Final = frozenset(
