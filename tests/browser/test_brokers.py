@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from groups.releases import NEWEST
 from tests.browser.board import Fetch
+from tests.browser.pictures.acts import pasted
 
 Open = Callable[..., Page]
 
@@ -56,8 +57,7 @@ def test_a_scenario_about_brokers_is_simulated_from_the_page(
     open_page: Open,
 ) -> None:
     page = open_page("/simulate")
-    text = page.locator("textarea[name=scenario]")
-    text.fill(SCENARIO)
+    pasted(page, SCENARIO)
     page.get_by_role("button", name="Run").click()
     page.wait_for_url("**/t/**")
     expect(page.locator("#verdict")).to_contain_text("A was refused", timeout=90_000)

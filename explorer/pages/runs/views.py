@@ -55,8 +55,11 @@ def start(request: HttpRequest) -> HttpResponse:
 def check(request: HttpRequest) -> HttpResponse:
     """``POST /api/runs/check``: what would be wrong with a run of this scenario; nothing is started."""
     body = json_body(request)
+    text = body.get("scenario")
+    if not isinstance(text, str):
+        raise BadRequest("The scenario must be a text.", field="scenario")
     try:
-        asked_run(body.get("scenario"), body.get("semantics"), body.get("release"))
+        asked_run(text, body.get("semantics"), body.get("release"))
     except BadRequest as error:
         line, field = error.facts.get("line"), error.field
         wrong = error.__cause__
