@@ -86,7 +86,8 @@ export function briefOf(clauses) {
 function badge({ severity, certain }, summary) {
   const pattern = patternsOf(summary).found.find(([one]) => one?.pattern)?.[0];
   return [
-    h('span', { class: `tag severity ${severity}` }, pattern?.title ?? 'Other trouble', h('span.sr', `, ${severity}`)),
+    h('span', { class: `tag severity ${severity}` }, pattern?.title ?? 'Other trouble'),
+    h('span.sr', `${severity}, `),
     (pattern?.certain ?? certain) ? 'shown by the log' : 'inferred',
   ];
 }
